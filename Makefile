@@ -32,7 +32,7 @@ quick: check ## run every check and the first case of each quick test, as after 
 	$(PYTEST) --quick
 
 soak: $(DEV) ## run the tests that take long, and read neighbors through every way in with fresh seeds: make soak MINUTES=10
-	$(PYTEST) --soak
+	$(PYTEST) --soak $(if $(SEED),--soak-seed $(SEED))
 	$(BIN)/python -m anonhist_testing.way_in.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 mutants: $(DEV) ## change the code in forty places, one at a time, and see tests fail

@@ -25,16 +25,32 @@ settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--quick``, for after each edit."""
+    """Add ``--quick``, for after each edit, and ``--soak``, for what takes long."""
     parser.addoption("--quick", action="store_true", help="run the first case of every test that is quick")
-    parser.addoption("--soak", action="store_true", help="run what takes long, and nothing else")
+    parser.addoption("--soak", action="store_true", help="run what takes long or can draw anew, and nothing else")
+    parser.addoption("--soak-seed", type=int, metavar="SEED", help="draw again what a soak drew: it prints its seed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed of a soak, before the processes are started that share it."""
+    if config.option.soak and config.option.soak_seed is None:
+        (config.option.soak_seed,) = np.random.SeedSequence().generate_state(1).tolist()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say by which seed the draws of a soak can be had again."""
+    if terminalreporter.config.option.soak:
+        terminalreporter.write_line(f"Tests that draw anew: --soak-seed {terminalreporter.config.option.soak_seed}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before the order is shuffled
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what takes long to ``make soak``, and keep what is quick, if that was asked for."""
     takes_long = _that_take_long(items)
-    _keep(config, items, {id(item) for item in items if (id(item) in takes_long) == config.getoption("soak")})
+    if config.getoption("soak"):
+        _keep(config, items, takes_long | {id(item) for item in items if item.get_closest_marker("fresh")})
+    else:
+        _keep(config, items, {id(item) for item in items} - takes_long)
     if config.getoption("quick"):
         first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
         _keep(config, items, {id(item) for item in first.values()})
@@ -63,11 +79,19 @@ OF_ENTROPY = Path(__file__).parent / "tests" / "randomness"
 
 @pytest.fixture(autouse=True)
 def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every run of a test the same: what would be drawn from the system is drawn from the test's name."""
+    """Make every run of a test the same: what would be drawn from the system is drawn from the test's name.
+
+    In a soak, tests that can draw anew mix its seed into their own.
+    """
     name = np.frombuffer(request.node.nodeid.encode(), dtype=np.uint8).astype(np.uint32)
     seeds = np.random.SeedSequence(name)
+    is_fresh = request.config.option.soak and request.node.get_closest_marker("fresh")
+    mixed = (request.config.option.soak_seed,) if is_fresh else ()
+    monkeypatch.setattr(SeededSource, "mixed_in", mixed)
     monkeypatch.setattr(
-        np.random, "default_rng", lambda seed=None: UNSEEDED(seeds.spawn(1)[0] if seed is None else seed)
+        np.random,
+        "default_rng",
+        lambda seed=None: UNSEEDED(seeds.spawn(1)[0] if seed is None else [*mixed, seed] if mixed else seed),
     )
     if not Path(request.node.path).is_relative_to(OF_ENTROPY):
         source = SeededSource(seeds.spawn(1)[0])

@@ -22,7 +22,7 @@ import numpy as np
 from skbio.diversity import alpha
 
 import anonhist as ah
-from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.by_name import PROPERTIES
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy_estimator
 from anonhist.properties.estimator import value_of
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size_estimator

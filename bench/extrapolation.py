@@ -16,9 +16,8 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.profiles import Profile
-from anonhist.properties.poisson_mixture import Mixture
 from anonhist.properties.support_coverage import _extrapolate
-from anonhist.properties.unseen_series import GoodToulmin, SmoothedBinomialB
+from anonhist.properties.unseen_labels import GoodToulmin, Mixture, SmoothedBinomialB
 from bundled import DATA, PROFILES, read_bundled
 from ten_shapes import random_shapes
 

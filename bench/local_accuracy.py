@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist import local
-from anonhist.local.catalogue import recommend
+from anonhist.local.mechanisms import recommend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

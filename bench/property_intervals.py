@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.profiles import Profile
-from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.by_name import PROPERTIES
 from anonhist.properties.estimate import Holds
 from ten_shapes import REAL, named_shapes, random_shapes
 

@@ -15,8 +15,8 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
+from anonhist.sketches.decoding.inverses import WuPagh
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
-from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
 from bundled import DATA, read_bundled
 

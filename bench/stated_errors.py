@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import anonhist as ah
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.mechanisms import FrobeniusMechanism, staircase_profile, zipf_profile
 from anonhist.mechanisms.setting import make_release
 from anonhist.privacy import PrivacyUnit

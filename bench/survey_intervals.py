@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist import local
-from anonhist.local.catalogue import recommend
+from anonhist.local.mechanisms import recommend
 from anonhist_testing.sources import SeededSource
 from ten_shapes import REAL, named_shapes, random_shapes
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.profiles.grouped import GroupedProfile, total_of
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import Any, get_args
 import pytest
 
 import anonhist as ah
+from anonhist.catalogue import MechanismName
 from anonhist.graphs.node_privacy import METHODS
 from anonhist.ingest.read import FORMATS
 from anonhist.local.decoding import names
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
-from anonhist.mechanisms.releasing import MechanismName
 from anonhist.properties.entropy import ENTROPY_METHODS
 from anonhist.properties.guessing_curve import SuccessUnit
 from anonhist.properties.orders import DIVERSITY_METHODS

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from anonhist.cli.entry import anonhist
+
 ROOT = Path(__file__).parents[1]
 FEATURES = ("graphs", "local", "sketches")
 _EACH = """
@@ -63,7 +65,7 @@ def test_commands_of_features_are_not_there_and_all_others_work(core: Path, tmp_
         done = run(core, "-m", "anonhist", *words, folder=tmp_path)
         assert done.returncode == 0, (words, done.stderr)
     listed = {line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.strip()}
-    assert listed == {"budget", "compare", "count", "curve", "estimate", "plan", "release", "reproduce", "show"}
+    assert listed == set(anonhist.commands) - {"degrees", "local", "sketch"}
     done = run(core, "-m", "anonhist", "sketch", "new", folder=tmp_path)
     assert (done.returncode, "There is no command 'sketch'" in done.stderr) == (2, True)
 

@@ -103,7 +103,7 @@ def test_tests_named_in_proofs_exist() -> None:
 
 def test_commands_have_options_that_exist() -> None:
     from anonhist.cli.entry import anonhist
-    from anonhist.terminal.hints import commands_of, options_of
+    from anonhist.terminal.decorators import commands_of, options_of
 
     known = {path: {*options_of(command), "-", "--help"} for path, command in commands_of(anonhist)}
     named = set()
@@ -118,8 +118,7 @@ def test_commands_have_options_that_exist() -> None:
 
 
 def test_what_there_is_by_name_is_in_the_tables() -> None:
-    from anonhist.catalogue.mechanisms import MECHANISMS, RANDOMIZERS
-    from anonhist.catalogue.properties import PROPERTIES
+    from anonhist.catalogue import MECHANISMS, PROPERTIES, RANDOMIZERS
 
     documents = (("privacy-guarantee", MECHANISMS), ("local-privacy", RANDOMIZERS), ("estimators", PROPERTIES))
     for document, names in documents:

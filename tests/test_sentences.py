@@ -11,7 +11,7 @@ import pytest
 import anonhist
 from anonhist.cli.entry import anonhist as commands
 from anonhist.errors import DataError, OutputError, UsageError, spell_out
-from anonhist.terminal.hints import as_typed, commands_of
+from anonhist.terminal.decorators import as_typed, commands_of
 from anonhist_testing.cases import each_of
 
 ROOT = Path(anonhist.__file__).parent

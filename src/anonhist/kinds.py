@@ -42,6 +42,10 @@ class Kind:
         Draws it.
     page
         Writes its page, a :class:`~anonhist.report.frame.Sheet`.
+    terminal
+        Tells a terminal of what a file holds: a function of the value and a stream.
+    group
+        Returns the value of one of its groups, by the name that a person typed.
     released
         Returns its receipt and digests, to be compared with a ledger.
     """
@@ -53,6 +57,8 @@ class Kind:
     cell: str = ""
     figure: str = ""
     page: str = ""
+    terminal: str = ""
+    group: str = ""
     released: str = ""
 
     def load(self, what: str) -> Any:
@@ -76,6 +82,7 @@ KINDS = {
         cell=".report.notebook:release_cell",
         figure=".report.page:release_figure",
         page=".report.page:write_release",
+        terminal=".terminal.display:show_summary",
         released=".releases.content:released",
     ),
     "groups": Kind(
@@ -85,6 +92,8 @@ KINDS = {
         table=".formats.grouped_releases:TABLE",
         cell=".report.notebook:groups_cell",
         page=".report.groups:write_groups",
+        terminal=".cli.groups:show_groups",
+        group=".terminal.reading:pick_group",
         released=".releases.content:released",
     ),
     "windows": Kind(
@@ -95,15 +104,18 @@ KINDS = {
         cell=".report.notebook:windows_cell",
         figure=".report.windows:windows_figure",
         page=".report.windows:write_windows",
+        terminal=".cli.windows:show_windows",
         released=".releases.content:released",
     ),
     "windows of groups": Kind(
         "A release of cumulative windows of groups is",
-        files=".formats.cumulative_releases:GROUPED_FILES",
-        format="anonhist/grouped-cumulative-release",
-        table=".formats.cumulative_releases:GROUPED_TABLE",
+        files=".formats.cumulative_releases:FILES",
+        format="anonhist/cumulative-release",
+        table=".formats.cumulative_releases:TABLE",
         cell=".report.notebook:grouped_windows_cell",
         page=".report.windows:write_window_groups",
+        terminal=".cli.windows:show_window_groups",
+        group=".terminal.reading:pick_windows",
         released=".releases.content:released",
     ),
     "estimate": Kind(
@@ -207,8 +219,8 @@ def kind_of_value(value: object) -> Kind:
 
     Examples
     --------
-    >>> kind_of_value("text")
-    Kind(called='', files='', format='', table='', cell='', figure='', page='', released='')
+    >>> kind_of_value("text") == Kind()
+    True
     """
     return KINDS.get(getattr(type(value), "known_as", ""), Kind())
 

@@ -1,6 +1,6 @@
-"""Add what lies in this folder to the catalogues, then run the command line as told, and say what each run printed.
+"""Add what lies in this folder to the catalogue, then run the command line as told, and say what each run printed.
 
-Everything else learns of it from the catalogues alone.
+Everything else learns of it from the catalogue alone.
 """
 
 import io
@@ -8,18 +8,19 @@ import json
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 
-from anonhist.catalogue import Option, mechanisms, properties
-from anonhist.catalogue import mechanisms as central
+from anonhist import catalogue
 
 
 def add() -> None:
     """Add one of each. Whoever looks for examples in this file must not have them."""
-    central.MECHANISMS["sorted-counts"] = central.MechanismEntry(
+    catalogue.MECHANISMS["sorted-counts"] = catalogue.MechanismEntry(
         "sorted_counts:SortedCountsMechanism", ("public_labels",)
     )
-    mechanisms.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
-    mechanisms.RANDOMIZER_OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
-    properties.PROPERTIES["berger-parker"] = properties.PropertyEntry(
+    catalogue.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
+    catalogue.RANDOMIZER_OPTIONS["weight"] = catalogue.Option(
+        "W", "For sparse-unary: how rarely bits are set.", "whole"
+    )
+    catalogue.PROPERTIES["berger-parker"] = catalogue.PropertyEntry(
         "berger_parker:berger_parker", "the share of the most frequent label", asked=({},)
     )
 

@@ -49,7 +49,7 @@ COMMANDS = {
 
 @cache
 def _run_all(folder: Path) -> dict[str, tuple[int, str, str]]:
-    # All in one process of their own: it takes long to load, and catalogues are not to be changed here.
+    # All in one process of their own: it takes long to load, and the catalogue is not to be changed here.
     command = [sys.executable, str(HERE / "run.py"), *COMMANDS.values()]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return {name: tuple(printed) for name, printed in zip(COMMANDS, json.loads(done.stdout), strict=True)}

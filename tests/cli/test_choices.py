@@ -8,13 +8,11 @@ import click
 import pytest
 
 import anonhist as ah
-from anonhist.catalogue import load
-from anonhist.catalogue.mechanisms import OPTIONS
-from anonhist.catalogue.properties import PROPERTIES
+from anonhist.catalogue import MECHANISM_OPTIONS, PROPERTIES, load
 from anonhist.cli.entry import anonhist
 from anonhist.cli.estimate import _UNBOUNDED
 from anonhist.cli.plan import COMPARED
-from anonhist.formats.registry import CURATOR_TYPES
+from anonhist.formats.deployment import CURATOR_TYPES
 from anonhist.graphs.edge_formats import EDGE_FORMATS
 from anonhist.graphs.graph import Direction
 from anonhist.graphs.node_privacy import BoundingName
@@ -27,7 +25,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, UsersIn
 from anonhist.sketches.decoding.names import DECODERS as SKETCH_DECODERS
 from anonhist.sketches.reading import FORMATS as SKETCH_FORMATS
-from anonhist.terminal.hints import commands_of, options_of
+from anonhist.terminal.decorators import commands_of, options_of
 
 COMMANDS = dict(commands_of(anonhist))
 UNITS = {name for name, each in vars(PrivacyUnit).items() if isinstance(each, classmethod) and name[0] != "_"}
@@ -76,7 +74,7 @@ def test_names_are_taken_completed_and_told_as_the_catalogue_has_them(place: tup
 
 
 def test_a_comparison_takes_the_options_that_its_function_takes() -> None:
-    assert set(COMPARED) == OPTIONS.keys() & inspect.signature(ah.compare).parameters
+    assert set(COMPARED) == MECHANISM_OPTIONS.keys() & inspect.signature(ah.compare).parameters
 
 
 def test_methods_without_bounded_sensitivity_are_methods_and_none_is_private() -> None:

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 import anonhist as ah
-from anonhist.cli.estimate import NOT_PRIVATE
-from anonhist.cli.estimate_display import say
+from anonhist.cli.estimate import NOT_PRIVATE, _say
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
-from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.properties.by_name import PROPERTIES, estimate_all
 from anonhist.properties.estimate import Holds, Statement
 from anonhist_testing.cases import each_of
 
@@ -146,11 +145,11 @@ def test_a_file_gets_the_csv_and_a_person_the_sentences(cli: Cli, data: str, fol
 def test_a_person_is_told_what_holds_beside_the_number(holds: Holds, reason: str, expected: list[str]) -> None:
     estimate = ah.Estimate(3.0, 1.0, (1.0, 9.0), "m", unit="nats", statement=Statement(holds, reason))
     told = io.StringIO()
-    say(ah.properties.Estimates((("x", estimate),)), told)
+    _say(ah.properties.Estimates((("x", estimate),)), told)
     assert told.getvalue().splitlines() == [*expected, "Method: m"]
     # And in a table, with the reason below.
     table = io.StringIO()
-    say(ah.properties.Estimates((("x", estimate),) * 2), table)
+    _say(ah.properties.Estimates((("x", estimate),) * 2), table)
     assert (f"[a] {reason}" in table.getvalue()) == bool(reason)
 
 

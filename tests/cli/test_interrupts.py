@@ -48,7 +48,7 @@ _WRITING = f"os.fsync = lambda _: {_SIGNAL}"
 _MOVING = f"os.link = os.replace = os.rename = lambda *_, **__: {_SIGNAL}"
 
 
-@pytest.mark.slow
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "where",
     [

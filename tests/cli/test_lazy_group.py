@@ -10,7 +10,7 @@ from click.shell_completion import BashComplete
 
 import anonhist
 from anonhist.cli.entry import anonhist as command_line
-from anonhist.terminal.hints import commands_of
+from anonhist.terminal.decorators import commands_of
 
 _ASKED = """
 import sys

@@ -19,7 +19,7 @@ from anonhist.cli.entry import anonhist
 from anonhist.errors import DataError
 from anonhist.formats.files import claim_of
 from anonhist.mechanisms.releasing import PreparedRelease
-from anonhist.terminal.hints import commands_of, options_of
+from anonhist.terminal.decorators import commands_of, options_of
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]

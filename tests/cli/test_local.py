@@ -10,12 +10,12 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.catalogue.mechanisms import RANDOMIZERS
+from anonhist.catalogue import RANDOMIZERS
 from anonhist.local import page as local_wording
-from anonhist.local.catalogue import parameter_names, recommend
 from anonhist.local.commands import new
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
 from anonhist.local.files import read_survey, read_tally
+from anonhist.local.mechanisms import parameter_names, recommend
 from anonhist.local.reading import tally_reports
 
 Cli = Callable[..., CompletedProcess[str]]

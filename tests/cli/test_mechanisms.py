@@ -10,7 +10,7 @@ import click
 import pytest
 
 import anonhist as ah
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS
 from anonhist.cli.entry import anonhist as command_line
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.releasing import mechanism_class

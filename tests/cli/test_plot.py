@@ -19,7 +19,8 @@ MakeRelease = Callable[[Sequence[int], Sequence[int]], Release]
 def make_release() -> MakeRelease:
     def make(counts: Sequence[int], prevalences: Sequence[int]) -> Release:
         guarantee = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1))
-        return Release(Profile(counts, prevalences), guarantee, FrobeniusMechanism(Fraction(1)), "", "0")
+        mechanism = FrobeniusMechanism(Fraction(1))
+        return Release(Profile(counts, prevalences), guarantee, mechanism, reason="", library_version="0")
 
     return make
 

@@ -16,7 +16,7 @@ from anonhist.cli.entry import anonhist
 from anonhist.ingest.parts import write_part
 from anonhist.local import KRR
 from anonhist.sketches import HashedSketch
-from anonhist.terminal.hints import commands_of, options_of
+from anonhist.terminal.decorators import commands_of, options_of
 
 Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]

@@ -51,7 +51,7 @@ module.simulate_error = simulate_error
 """
 _WRITING = "os.fsync = lambda _: {send}"
 # The exception is lost, or comes only when a long call is over.
-_AT_ONCE = "import anonhist.cli.entry, time; anonhist.cli.entry._PATIENCE = 0.1\n"
+_AT_ONCE = "import anonhist.cli.signals, time; anonhist.cli.signals._PATIENCE = 0.1\n"
 _SWALLOWED = (
     _AT_ONCE
     + """

@@ -21,7 +21,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("frobnicate",), "There is no command 'frobnicate'; see anonhist --help."),
     (("relase",), "There is no command 'relase' (perhaps release); see anonhist --help."),
     (("local", "nw"), "There is no command 'nw' (perhaps new); see anonhist local --help."),
-    (("release", "--title"), "--title requires a value: --title TEXT; see anonhist release --help."),
+    (("release", "--title"), "Option '--title' requires an argument; see anonhist release --help."),
     (("estimate", "entropi", "events.csv"), "there is no 'entropi' (perhaps entropy, "),
     (("estimate", "events.csv"), "Name the property first: anonhist estimate all events.csv."),
     (("estimate", "gone.json", "entropy"), "Name the property first: anonhist estimate all gone.json."),

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonhist.catalogue.mechanisms import MECHANISMS, RANDOMIZERS
+from anonhist.catalogue import MECHANISMS, RANDOMIZERS
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
-from anonhist.local.catalogue import survey_class
+from anonhist.local.mechanisms import survey_class
 from anonhist.local.surveys.survey import Survey
 from anonhist.mechanisms.releasing import named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

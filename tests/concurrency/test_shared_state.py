@@ -18,6 +18,7 @@ REVIEWED_CACHES = {
     "graphs.node_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
     "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
+    "ingest.source.Source": (NUMBERS, "has_keys"),
     "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "graphs.degree_data.DegreeData": (ARRAYS, "band degree_sum joint_band nodes_ends"),
     "releases.totals.RunsOfTotals": (
@@ -92,8 +93,8 @@ REVIEWED_OUTSIDE = {
     "accounting.sql.tell_of_forks: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
-    "cli.entry._on_signal: _received": "signals come to the main thread; a list takes one more in one step",
-    "cli.entry._watch: _received": "a list takes one more in one step, and only the first counts",
+    "cli.signals._on_signal: _received": "signals come to the main thread; a list takes one more in one step",
+    "cli.signals._watch: _received": "a list takes one more in one step, and only the first counts",
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
     "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
     "temporary_folder.temporary_folder: _folders": "each thread takes out what it put in; each is one step",

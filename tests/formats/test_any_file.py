@@ -19,7 +19,7 @@ from anonhist.sketches import HashedSketch
 
 SURVEY = KRR(alphabet=3, epsilon=1)
 FORMATS = (
-    "anonhist/release, anonhist/grouped-release, anonhist/cumulative-release, anonhist/grouped-cumulative-release, "
+    "anonhist/release, anonhist/grouped-release, anonhist/cumulative-release, "
     "anonhist/survey, anonhist/tally, anonhist/sketch"
 )
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS
 from anonhist.errors import DataError
 from anonhist.formats.files import write
 from anonhist.formats.reading import read_release

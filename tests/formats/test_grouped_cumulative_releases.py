@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.cumulative_releases import to_grouped_cumulative_document
+from anonhist.formats.cumulative_releases import to_cumulative_document
 from anonhist.formats.files import read, write
 from anonhist.formats.reading import is_table_of_release
 from anonhist.formats.tables import csv_text
@@ -55,7 +55,7 @@ def test_what_is_written_is_read(unit: str, ending: str, relation: NeighboringRe
     write(release, path)
     back = read(path)
     assert isinstance(back, GroupedCumulativeRelease)
-    assert to_grouped_cumulative_document(back) == to_grouped_cumulative_document(release)
+    assert to_cumulative_document(back) == to_cumulative_document(release)
     assert (back.groups, back.by) == (release.groups, release.by)
     assert (back.mechanism, back.guarantee) == (release.mechanism, release.guarantee)
     assert str(back["a,b", "2026-11"][DAYS[2], 3]) == str(release["a,b", "2026-11"][DAYS[2], 3])
@@ -95,9 +95,9 @@ def _set(*path: Any, to: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_set("format", to="anonhist/cumulative-release"), "a release of cumulative windows by"),
+        (_set("format", to="anonhist/grouped-release"), "a release of groups by exactly the fields"),
         (_set("version", to=2), "its version is not 1, .* a newer program may read it"),
-        (lambda document: document.pop("receipt"), "windows of groups by exactly the fields"),
+        (lambda document: document.pop("receipt"), "windows by exactly the fields"),
         (_set("receipt", to={}), "the receipt by exactly the fields"),
         (_set("more", to=2), "by exactly the fields"),
         (_set("by", to="x"), "must be lists"),
@@ -120,7 +120,7 @@ def _set(*path: Any, to: Any) -> Callable[[Any], None]:
     ],
 )
 def test_what_cannot_be_is_refused(change: Callable[[Any], None], told: str, tmp_path: Path) -> None:
-    document = to_grouped_cumulative_document(release_of())
+    document = to_cumulative_document(release_of())
     change(document)
     path = tmp_path / "reach.json"
     path.write_text(json.dumps(document))

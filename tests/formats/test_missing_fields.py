@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from anonhist.accounting import Receipt
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import DataError
 from anonhist.formats.files import read, write
 from anonhist.local import KRR

@@ -111,6 +111,7 @@ def _merged_noise(partitions: int, gamma: str) -> tuple[np.ndarray, NoiseDistrib
     return sketch.counters - hashed.counters, sketch.noise_distribution
 
 
+@pytest.mark.fresh
 @pytest.mark.usefixtures("entropy")
 def test_the_variance_grows_by_that_of_each_partition() -> None:
     noise, said = _merged_noise(3, "0.5")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from anonhist.local.cohorts.counts import Supports, SymbolCounts
-from anonhist.local.cohorts.limits import random_sums
+from anonhist.local.cohort_counts import Supports, SymbolCounts
+from anonhist.local.cohort_estimates import random_sums
 from anonhist.local.randomizers.open import ORR
 from anonhist_testing.sources import SeededSource
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anonhist.local.cohorts.counts import Supports
+from anonhist.local.cohort_counts import Supports
 from anonhist.local.randomizers.open import ORR, CohortSurvey
 from anonhist.local.randomizers.rappor import ORAPPOR, BloomSurvey
 from anonhist_testing.cases import each_of

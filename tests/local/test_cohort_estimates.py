@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from anonhist.local.cohorts.counts import Supports
-from anonhist.local.cohorts.estimates import _collision_variance, plain_estimates
+from anonhist.local.cohort_counts import Supports
+from anonhist.local.cohort_estimates import _collision_variance, plain_estimates
 from anonhist.local.randomizers.open import ORR, CohortSurvey
 from anonhist.local.randomizers.rappor import ORAPPOR
 from anonhist_testing.sources import SeededSource

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from anonhist.local.cohorts.counts import Supports
-from anonhist.local.cohorts.estimates import fitted_estimates, plain_estimates
-from anonhist.local.cohorts.limits import random_moments
+from anonhist.local.cohort_counts import Supports
+from anonhist.local.cohort_estimates import fitted_estimates, plain_estimates, random_moments
 from anonhist.local.randomizers.open import ORR, CohortSurvey
 from anonhist.local.randomizers.rappor import ORAPPOR, RAPPOR
 from anonhist_testing.sources import SeededSource

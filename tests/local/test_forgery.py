@@ -23,8 +23,8 @@ from anonhist.local import (
     Survey,
     WarnerRR,
 )
-from anonhist.local.cohorts.counts import Supports
-from anonhist.local.cohorts.estimates import plain_estimates
+from anonhist.local.cohort_counts import Supports
+from anonhist.local.cohort_estimates import plain_estimates
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.surveys.estimate import ForgedWeight
 from anonhist_testing.cases import each_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.catalogue import survey_from
+from anonhist.local.mechanisms import survey_from
 from anonhist.local.randomizers.rappor import RAPPOR, logarithm
 from anonhist.numeric import ExponentialQuotient
 from anonhist_testing.cases import each_of

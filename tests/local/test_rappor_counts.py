@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.cohorts import limits
-from anonhist.local.cohorts.counts import Supports
+from anonhist.local import cohort_estimates
+from anonhist.local.cohort_counts import Supports
 from anonhist.local.randomizers.rappor import RAPPOR
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
 from anonhist.local.surveys.estimate import FrequencyEstimate
@@ -168,7 +168,7 @@ def small_estimate(
 @pytest.mark.parametrize(("k", "h", "m"), [(2, 1, 1), (2, 1, 2), (2, 2, 2), (2, 2, 4), (4, 1, 2), (4, 2, 1), (4, 2, 4)])
 def test_intervals_hold_where_bits_are_few(k: int, h: int, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over maps drawn at random: with listed values and others, and where all reports are of one value."""
-    monkeypatch.setattr(limits, "_STEPS", 1 << 11)
+    monkeypatch.setattr(cohort_estimates, "_STEPS", 1 << 11)
     rng = np.random.default_rng(20_261_126)
     shapes: list[tuple[list[float], int]] = [([1.0], 1), ([1, 0], 2), ([0, 1], 1), ([0.6, 0.4], 2)]
     if k > 2 or m * h > 1:

@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.local import recommend
-from anonhist.local.catalogue import TOLERANCE, survey_class
+from anonhist.local.mechanisms import TOLERANCE, survey_class
 from anonhist_testing.sources import SeededSource
 
 

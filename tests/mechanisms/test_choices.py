@@ -23,6 +23,7 @@ def waiting(rate: float) -> dict[int, float]:
     return {k: -math.expm1(-rate) * math.exp(-rate * k) for k in range(math.ceil(40 / rate))}
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @each_of(("c", "level"), [(0.3, 1), (0.25, 4)])
 @each_of("kind", CHOICES)
@@ -34,6 +35,7 @@ def test_waiting_times_are_geometric(kind: str, c: float, level: int) -> None:
         assert_pmf_differs(samples, waiting(c * level * factor))
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CHOICES)
 def test_columns_are_picked_by_their_weights(kind: str) -> None:

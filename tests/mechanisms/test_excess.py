@@ -175,6 +175,7 @@ def test_audit_stays_below_epsilon_and_catches_half_the_noise() -> None:
     assert audit_bound(4, claims=2) > 2.4
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @each_of("relation", [ADDED, REPLACED])
 def test_every_number_gets_noise_of_the_stated_distribution(relation: NeighboringRelation) -> None:

@@ -110,6 +110,7 @@ def test_all_noise_is_of_the_rate_that_a_unit_pays_for(
     assert rates == {per_cell}
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "relation", "per_cell"),

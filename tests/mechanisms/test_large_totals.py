@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.files import read as read_file
 from anonhist.mechanisms.grouping import release_groups

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import anonhist
-from anonhist.catalogue.mechanisms import MECHANISMS
-from anonhist.catalogue.mechanisms import OPTIONS as TYPED
+from anonhist.catalogue import MECHANISM_OPTIONS as TYPED
+from anonhist.catalogue import MECHANISMS
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import (
     MECHANISM_NAMES,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism, skeletons
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -260,6 +260,7 @@ def intervals(made: Step) -> list[list[int]]:
     return [array.tolist() for band in bands if band is not None for array in (band.ends, band.lows, band.highs)]
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize("simulated", [False, True])
 @pytest.mark.parametrize(("kind", "unit", "relation", "rate"), RATES)

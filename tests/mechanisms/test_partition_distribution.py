@@ -196,6 +196,7 @@ def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
         assert _flag_weights(1, 0.1) == pytest.approx((2 - first / second, first / second - 1), rel=1e-12)
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
 # Of the smaller ones every path is followed: see test_exact_distributions.py.
@@ -210,6 +211,7 @@ def test_simulated_draws_follow_the_distribution_and_no_other(member: FamilyPara
         assert_pmf_differs(samples, _pmf(reference, wrong), false_fail_rate=1e-9)
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize("member", [MEMBERS[0], MEMBERS[1]])
 def test_exact_draws_follow_the_distribution(member: FamilyParameters) -> None:
@@ -261,6 +263,7 @@ def _segments(blocks: Iterable[list[list[Segment]]]) -> list[tuple[int, int, byt
     return [(one.start, one.exponent, one.future.values.tobytes()) for runs in blocks for run in runs for one in run]
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 def test_draws_block_by_block_follow_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_chain, "_BLOCK_BYTES", 1)

@@ -52,6 +52,7 @@ def test_one_label_changes_one_prevalence_by_one() -> None:
         assert before.tolist() == [2, 0, 1, 0, 3]
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "gamma"),
@@ -67,6 +68,7 @@ def test_noise_has_the_stated_distribution(
         assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(gamma * factor, k))
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "gamma"),

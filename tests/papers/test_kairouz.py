@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.local.cohorts.counts import Supports
+from anonhist.local.cohort_counts import Supports
 from anonhist.local.randomizers.krr import KRR
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.randomizers.unary import KRAPPOR

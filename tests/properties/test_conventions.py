@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anonhist.profiles import Profile
-from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.by_name import PROPERTIES
 from anonhist.properties.estimate import Holds, Statement, format_number
 from anonhist_testing.cases import each_of
 

@@ -11,7 +11,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.profiles import Profile
-from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.properties.by_name import PROPERTIES, estimate_all
 from anonhist.properties.entropy import entropy_estimator
 from anonhist.properties.estimate import Holds
 from anonhist.properties.estimator import Estimator, value_of

@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
+import pytest
 
 from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli_bits, bernoulli_pmf
@@ -88,6 +89,7 @@ def test_rows_are_padded_with_zeros(probability: Fraction | ExponentialQuotient,
     assert not np.unpackbits(packed, axis=1, bitorder="little")[:, columns:].any()
 
 
+@pytest.mark.fresh
 def test_bits_have_their_probability_and_are_independent() -> None:
     probability, columns = 1 / (E + 1), 11
     packed = bernoulli_bits(probability, 40_000, columns, source=SeededSource(7))

@@ -45,6 +45,7 @@ DISTRIBUTIONS = [
 IDS = [f"{sampler.__name__} {parameter}" for sampler, _, parameter in DISTRIBUTIONS]
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "pmf", "parameter"), DISTRIBUTIONS, ids=IDS)
 def test_the_right_distribution_is_accepted_and_wrong_scales_are_not(
@@ -60,6 +61,7 @@ def test_the_right_distribution_is_accepted_and_wrong_scales_are_not(
         assert_pmf_differs(samples, each)
 
 
+@pytest.mark.fresh
 @pytest.mark.parametrize("gamma", [Fraction(1, 10**6), Fraction(1, 10**12)])
 def test_tiny_rates(gamma: Fraction) -> None:
     """Quarters of the distribution and the lowest digits: the pmf itself has too many values."""
@@ -75,6 +77,7 @@ def test_tiny_rates(gamma: Fraction) -> None:
     assert_pmf_differs(np.where(noise < 0, -1, 1) * (1 + (wider * 16).astype(np.int64)), uniform)
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 def test_neighbouring_draws_are_independent() -> None:
     """Draws share words: pairs at distance 1 to 4 have the product distribution."""
@@ -97,6 +100,7 @@ def test_the_mean_absolute_value() -> None:
     assert np.abs(noise).mean() == pytest.approx(1 / math.sinh(gamma), abs=0.009)
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 50])
 def test_categorical_draws_follow_the_weights(size: int) -> None:

@@ -110,6 +110,7 @@ def test_what_is_kept_has_exactly_the_distribution(parts: int, monkeypatch: pyte
 DISTRIBUTIONS = [("1", 2), ("1/10", 3), ("1/50", 2), ("1/2", 5)]
 
 
+@pytest.mark.fresh
 @pytest.mark.parametrize(("gamma", "parts"), DISTRIBUTIONS)
 def test_the_right_distribution_is_accepted_and_wrong_ones_are_not(gamma: str, parts: int) -> None:
     rate = Fraction(gamma)
@@ -123,6 +124,7 @@ def test_the_right_distribution_is_accepted_and_wrong_ones_are_not(gamma: str, p
         assert_pmf_differs(samples, each)
 
 
+@pytest.mark.fresh
 def test_draws_of_one_call_are_independent_and_fill_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MODULE, "_CHUNK", 5_000)
     draws = np.minimum(negative_binomial(Fraction(1), 2, 60_000, source=SeededSource(3)), 2)

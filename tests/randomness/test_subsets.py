@@ -19,6 +19,7 @@ def words(*slots: int) -> list[int]:
     return padded.view("<u8").tolist()
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @each_of(("population", "chosen"), [(5, 2), (6, 3), (7, 3), (7, 5), (4, 1), (4, 3), (9, 4), (8, 4)])
 def test_all_subsets_are_equally_likely(population: int, chosen: int) -> None:

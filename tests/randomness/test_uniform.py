@@ -64,6 +64,7 @@ def test_a_slot_may_be_drawn_again_more_than_once() -> None:
     assert source.position == 6
 
 
+@pytest.mark.fresh
 @each_of("bound", [6, 1000, 5000, 10**6, 2**62 + 1])
 def test_the_distribution_is_uniform(bound: int) -> None:
     draws = uniform_integers(bound, 60_000, source=SeededSource(7))

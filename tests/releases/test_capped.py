@@ -4,7 +4,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.privacy import PrivacyUnit
-from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.by_name import PROPERTIES
 from anonhist_testing.sources import SeededSource
 
 # One label has nearly all items: nothing that is true of counts up to 10 is true of these.

@@ -46,7 +46,12 @@ def test_errors_and_properties_rest_on_the_same_runs(make_release: Any) -> None:
 def test_whoever_asks_draws_the_same_runs() -> None:
     made = release(Profile.from_counts([9, 4, 1, 1]), epsilon=1, source=SeededSource(5))
     again = Release(
-        made.profile, made.guarantee, made.mechanism, made.reason, made.library_version, evidence=made.evidence
+        made.profile,
+        made.guarantee,
+        made.mechanism,
+        reason=made.reason,
+        library_version=made.library_version,
+        evidence=made.evidence,
     )
     assert made.resimulate() == again.resimulate()
     assert made.error.sorted_l1 == again.error.sorted_l1

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document
 from anonhist.formats.files import write

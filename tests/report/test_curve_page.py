@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
-from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.by_name import PROPERTIES
 from anonhist.properties.curve import Curve
 from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.properties.orders import hill_curve

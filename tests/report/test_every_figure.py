@@ -29,7 +29,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
-from anonhist.properties.catalogue import estimate_all
+from anonhist.properties.by_name import estimate_all
 from anonhist.properties.curve import Curve
 from anonhist.properties.entropy import entropy
 from anonhist.properties.guessing_curve import guessing_curve

@@ -46,6 +46,7 @@ def test_the_distribution_of_an_unfolded_counter_is_that_of_one_never_clipped(
     assert distribution[values + 60] == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.fresh
 def test_unfolded_counters_follow_the_distribution_and_folded_ones_do_not() -> None:
     """Each assertion fails by chance with probability at most 10^−9; the seed is fixed."""
     sketch = HashedSketch(buckets=20_000, epsilon=1, key=b"k", source=SeededSource(7))

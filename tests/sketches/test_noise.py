@@ -85,6 +85,7 @@ def test_no_parts_are_no_noise() -> None:
     assert distribution.simulate(3, rng=np.random.default_rng(1)).tolist() == [0, 0, 0]
 
 
+@pytest.mark.fresh
 @pytest.mark.parametrize("name", ["whole", "five", "share"])
 def test_simulated_noise_follows_the_distribution(name: str) -> None:
     """Each assertion fails by chance with probability at most 10^−9; the seed is fixed."""

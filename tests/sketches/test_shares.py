@@ -21,6 +21,7 @@ def test_a_share_is_the_difference_of_two_negative_binomial_numbers() -> None:
     assert drawn.tolist() == (plus - minus).tolist()
 
 
+@pytest.mark.fresh
 def test_the_counters_of_a_sum_have_the_noise_of_one_sketch_and_those_of_a_party_less() -> None:
     """Each assertion fails by chance with probability at most 10^−9; the seeds are fixed."""
     share = NoiseShare(honest=4, session="week 47")

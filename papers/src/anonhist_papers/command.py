@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 
 from anonhist.errors import OutputError, UsageError
 from anonhist.replacing import check_replaceable
-from anonhist.terminal.destinations import csv_of, keep_plots_quiet
+from anonhist.terminal.destinations import keep_plots_quiet
 from anonhist.terminal.options import force_option, quiet_option
 from anonhist_papers.catalogue import PAPERS, load_paper
 from anonhist_papers.experiment import Point, Size
@@ -126,7 +127,9 @@ def _write(folder: Path, experiment: Experiment, points: Sequence[Point]) -> Non
 
     names = [field.name for field in fields(Point)]
     rows = ([f"{each:.6g}" if isinstance(each, float) else each for each in astuple(point)] for point in points)
-    write_whole(folder / f"{experiment.name}.csv", csv_of(names, rows).encode(), overwrite=True)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([names, *rows])
+    write_whole(folder / f"{experiment.name}.csv", text.getvalue().encode(), overwrite=True)
     picture = io.BytesIO()
     experiment_figure(experiment, experiment.view(points)).savefig(picture, format="png", dpi=150)
     write_whole(folder / f"{experiment.name}.png", picture.getvalue(), overwrite=True)

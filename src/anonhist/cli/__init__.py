@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """Run the command line and end the process; signals are looked after before anything else is loaded."""
-    from anonhist.cli.entry import look_after_signals
+    from anonhist.cli.signals import look_after_signals
 
     look_after_signals()
     import gc

@@ -13,9 +13,8 @@ import click
 from anonhist.errors import DataError, MissingExtraError, UsageError
 from anonhist.privacy import NeighboringRelation, exact_text, short_decimal
 from anonhist.terminal.charging import VARIABLE, ledger_option
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber
+from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber
 from anonhist.terminal.destinations import check_report
-from anonhist.terminal.hints import LazyGroup
 from anonhist.terminal.options import epsilon_option, force_option, quiet_option, relation_option, report_options
 from anonhist.terminal.output import print_whole, say_done, say_line
 

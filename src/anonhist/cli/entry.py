@@ -1,142 +1,21 @@
-"""From the shell to an exit code: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 128 + n signal n.
-
-A signal ends a command by an exception where something may be open, and at once where one could get lost. Ctrl-C,
-SIGTERM (``timeout``, systemd, ``docker stop``) and SIGHUP (a terminal that is closed) are one thing: private rows may
-lie in temporary files, and a charge may have to be voided.
-"""
+"""From the shell to an exit code: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 128 + n signal n."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 import warnings
-from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
 import click
 
+from anonhist.cli.signals import exit_code, tidy_up, was_interrupted, watch_over_signals, what_stays_charged
 from anonhist.errors import AnonhistError, UsageError
-from anonhist.terminal.decorators import sentence_to_publish
-from anonhist.terminal.hints import LazyGroup, as_typed
+from anonhist.terminal.decorators import LazyGroup, as_typed, options_of, perhaps, sentence_to_publish
 from anonhist.terminal.output import say_line
 from anonhist.version import __version__
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-# What each does where nobody has decided otherwise; one that is ignored, as under nohup, stays so.
-_USUAL: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-if sys.platform != "win32":
-    _USUAL[signal.SIGHUP] = signal.SIG_DFL
-# So long an exception may take to end the process. Who sends SIGTERM often sends SIGKILL ten seconds later.
-_PATIENCE = 3.0
-# Modules that know what would be left behind. Where one is not loaded, there is nothing.
-_LEFT = ("anonhist.formats.atomic", "anonhist.ingest.parts.private_file", "anonhist.temporary_folder")
-
-_received: list[int] = []
-_is_said = Event()
-
-
-def look_after_signals() -> None:
-    """Install the handler for each signal that the process was not started to ignore."""
-    for number, usual in _USUAL.items():
-        if signal.getsignal(number) == usual:
-            signal.signal(number, _on_signal)
-
-
-def watch_over_signals() -> None:
-    """Have the process end even where no exception gets through: in a long call of an engine, or if one swallows it.
-
-    A thread is told of signals as they come. Streams must be open by now, or it would be told through one of them.
-    """
-    if sys.platform == "win32":
-        return
-    from fcntl import F_DUPFD_CLOEXEC, fcntl
-
-    ends = os.pipe()
-    reading, writing = (fcntl(end, F_DUPFD_CLOEXEC, 3) for end in ends)
-    for end in ends:
-        os.close(end)
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    Thread(target=_watch, args=(reading,), daemon=True).start()
-
-
-def was_interrupted() -> bool:
-    """Return whether a signal arrived: engines turn the exception into errors of their own."""
-    return bool(_received)
-
-
-def exit_code() -> int:
-    """Return the exit code of a command that a signal ended, as shells count them."""
-    return 128 + (_received[0] if _received else signal.SIGINT)
-
-
-def tidy_up() -> str:
-    """Remove what an exception may have left on its way, and return what to say."""
-    for name in _LEFT:
-        getattr(sys.modules.get(name), "remove_unfinished", tuple)()
-    _is_said.set()
-    number = exit_code() - 128
-    how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-    return f"{how}; no incomplete file was left behind.{_of_charge()}"
-
-
-def what_stays_charged() -> str:
-    """Return what became of ε, or nothing where nothing was charged."""
-    return str(getattr(sys.modules.get("anonhist.accounting.recording"), "what_stays_charged", str)())
-
-
-def _of_charge() -> str:
-    """Return what became of ε, if there is anything to say."""
-    told = what_stays_charged()
-    return told and f" {told}: see 'anonhist budget show', and 'anonhist budget void --help' before you void it."
-
-
-def _on_signal(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, or leave if a module is being loaded.
-
-    The import system swallows exceptions here and there, and modules half loaded fail in their own ways; but no query
-    is running while one is loaded, and what is being written is removed here: engines load modules as they write.
-    Further signals change nothing, so that what the first began is done.
-    """
-    if _received:
-        return
-    _received.append(number)
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            _leave()
-        frame = frame.f_back
-    raise KeyboardInterrupt
-
-
-def _watch(reading: int) -> None:
-    """Wait for a signal, give the exception time, and end the process."""
-    # Calls of the main thread are to be interrupted, not this one.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _USUAL)
-    came: list[int] = []
-    while not came:
-        came = [number for number in os.read(reading, 64) if number in _USUAL]
-    Event().wait(_PATIENCE)
-    # In a long call, the handler has not been called yet.
-    _received.extend(came)
-    _leave()
-
-
-def _leave() -> NoReturn:
-    """End the process at once."""
-    was_said = _is_said.is_set()
-    sentence = tidy_up()
-    if not was_said:
-        # The terminal may be what was closed.
-        with suppress(OSError):
-            os.write(2, f"anonhist: {sentence}\n".encode())
-    os._exit(exit_code())
-
 
 _CENTRAL = ("count", "curve", "estimate", "plan", "release", "show")
 
@@ -178,6 +57,44 @@ _MISSING = {
     ),
     "unit": "Choose what to protect, --unit edge or --unit node; there is no default",
 }
+# Options of other commands and of other programs, and what they may mean: of these, the first that a command has.
+MEANT = {
+    "bootstraps": ("simulations", "repeats"),
+    "budget": ("epsilon",),
+    "chosen": ("subset-size",),
+    "column": ("label",),
+    "confidence": ("level",),
+    "decoder": ("method",),
+    "domain": ("alphabet",),
+    "eps": ("epsilon",),
+    "expected-items": ("items",),
+    "expected-labels": ("labels",),
+    "interval": ("level",),
+    "items": ("expected-items",),
+    "labels": ("alphabet",),
+    "method": ("decoder", "mechanism"),
+    "one": ("q",),
+    "orders": ("order",),
+    "overwrite": ("force",),
+    "permanent": ("f",),
+    "privacy": ("unit",),
+    "repeats": ("simulations", "bootstraps"),
+    "runs": ("repeats", "simulations", "bootstraps"),
+    "sample-share": ("sampling-rate",),
+    "sep": ("delimiter",),
+    "separator": ("delimiter",),
+    "simulations": ("repeats", "bootstraps"),
+    "trials": ("repeats", "simulations", "bootstraps"),
+    "users": ("shuffled-users",),
+    "zero": ("p",),
+}
+
+
+def no_such_option(word: str, command: click.Command) -> str:
+    """Return what is said of an option that a command does not have: the word for it here, or those written alike."""
+    own = options_of(command)
+    meant = [f"--{name}" for name in MEANT.get(word.removeprefix("--"), ()) if f"--{name}" in own]
+    return f"There is no {word} here{f': use {meant[0]}' if meant else perhaps(word, own)}"
 
 
 def main() -> NoReturn:
@@ -272,7 +189,7 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         click.echo(error.format_message(), err=True)
         return USAGE
     if isinstance(error, click.ClickException):
-        return _fail(sentence_to_publish(_as_sentence(error, arguments), arguments), USAGE)
+        return _fail(sentence_to_publish(_as_sentence(error), arguments), USAGE)
     if isinstance(error, AnonhistError):
         # Masked first: a secret may hold backticks, and would not be known again without them.
         sentence = as_typed(sentence_to_publish(_for_reader(error), arguments), anonhist)
@@ -306,19 +223,11 @@ def _for_reader(error: AnonhistError) -> str:
     return f"{told} The release stays charged, as {error.stays_charged}: see 'anonhist budget void --help'."
 
 
-def _as_sentence(error: click.ClickException, arguments: list[str]) -> str:
+def _as_sentence(error: click.ClickException) -> str:
     told = error.format_message()
     context = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.NoSuchOption) and context is not None:
-        from anonhist.terminal.hints import no_such_option
-
-        told = no_such_option(error.option_name, context)
-    elif isinstance(error, click.BadOptionUsage):
-        from anonhist.terminal.hints import called, no_value
-
-        # The parser does not say of which command.
-        context = context or called(anonhist, arguments)
-        told = no_value(error.option_name, context)
+        told = no_such_option(error.option_name, context.command)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         # Choices are listed one a line: an error is one line.
         told = _MISSING.get(error.param.name or "", " ".join(told.split()))

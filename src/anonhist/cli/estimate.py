@@ -6,13 +6,13 @@ import math
 import sys
 from functools import partial
 from inspect import signature
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.catalogue import load
-from anonhist.catalogue.properties import OPTIONS, PROPERTIES
+from anonhist.catalogue import PROPERTIES, PROPERTY_OPTIONS, load
 from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import CHARGING, UNCHARGED, charging_options, csv_digest, say_account
@@ -26,8 +26,9 @@ from anonhist.terminal.decorators import (
     option_word,
     whole_number,
 )
+from anonhist.terminal.destinations import console_on, print_hanging
 from anonhist.terminal.options import epsilon_option, level_option, output_options, protection_options, reading_options
-from anonhist.terminal.output import say_line
+from anonhist.terminal.output import say_line, tell_of_epsilon
 from anonhist.terminal.reading import (
     PROTECTED,
     READING,
@@ -40,7 +41,10 @@ from anonhist.terminal.reading import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+    from rich.table import Table
 
     from anonhist.accounting.recording import Price
     from anonhist.profiles import Profile
@@ -66,10 +70,14 @@ _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
 # and so are the methods.
 _RELEASED = (*READING, "epsilon", *PROTECTED)
-_ASKED = (*(name for name in OPTIONS if name != "method"), "level")
+_ASKED = (*(name for name in PROPERTY_OPTIONS if name != "method"), "level")
 _OF_PRIVATE = ("unit", "relation", "known_items", *CHARGING)
+# From the first on there is room for assumptions beside the numbers; lines longer than the other are hard to read.
+_WIDE, _WIDEST = 100, 120
+# Marks of what is said beside an interval.
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SECTIONS = {
-    "Estimate": (*OPTIONS, "level"),
+    "Estimate": (*PROPERTY_OPTIONS, "level"),
     "Input": (*READING, "group"),
     "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
     "Ledger, for a private estimate": CHARGING,
@@ -120,7 +128,7 @@ class _PropertyName(OneOf):
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
 @click.argument("property_", metavar="PROPERTY", type=_PropertyName(tuple(_MEANINGS)))
 @source_argument
-@catalogue_options(OPTIONS)
+@catalogue_options(PROPERTY_OPTIONS)
 @level_option("Confidence level of the interval.")
 @epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
 @reading_options
@@ -163,7 +171,6 @@ def estimate(
         ask = _private_question(property_, options, level, promise)
     account.check()
 
-    from anonhist.cli.estimate_display import log, say
     from anonhist.profiles import Profile
     from anonhist.releases.content import estimates_digest
 
@@ -184,13 +191,13 @@ def estimate(
             found = ask(data, bars.working)
 
         def say_all(stream: TextIO) -> None:
-            say(found, stream)
+            _say(found, stream)
             if epsilon is not None:
                 say_account(recorded, stream)
 
         file = csv_digest(destination.target, found)
         complete = partial(recorded.complete, partial(estimates_digest, found), None, file)
-        destination.write(found, say_all, log=partial(log, found), complete=complete)
+        destination.write(found, say_all, log=partial(_log, found), complete=complete)
     if epsilon is not None and not outputs.quiet:
         _say_notes(found, protection, context)
 
@@ -247,8 +254,8 @@ def _sampling_is_most(estimate: Estimate) -> bool:
 def _question(name: str, options: dict[str, Any], level: float) -> Question:
     """Return what is asked of data, or of a release."""
     from anonhist.numeric.pulse import tell_share
-    from anonhist.properties.catalogue import PROPERTIES as KNOWN
-    from anonhist.properties.catalogue import estimate_all
+    from anonhist.properties.by_name import PROPERTIES as KNOWN
+    from anonhist.properties.by_name import estimate_all
     from anonhist.properties.estimate import Estimates
 
     if name == EVERYTHING:
@@ -290,7 +297,7 @@ def _own_options(given: dict[str, Any]) -> dict[str, Any]:
 def _read(name: str, value: Any) -> Any:
     if name == "base":
         return _base(value)
-    if OPTIONS[name].kind == "whole":
+    if PROPERTY_OPTIONS[name].kind == "whole":
         return whole_number(value, name=option_word(name))
     return int(value) if name == "order" and value.is_integer() else value
 
@@ -304,3 +311,134 @@ def _base(text: str) -> float:
     if not 1 < base < math.inf:
         raise UsageError(f"--base must be a number above 1, such as 2 for bits, or e, not {text!r}.")
     return base
+
+
+def _log(found: Estimates, _: TextIO) -> None:
+    """Say what must not be missed where nobody watches: an epsilon that protects nobody."""
+    if found[0][1].guarantee is not None:
+        tell_of_epsilon(found[0][1].guarantee)
+
+
+def _say(found: Estimates, stream: TextIO) -> None:
+    """Tell a person: one estimate in lines, several in a table."""
+    if len(found) == 1:
+        for line in _lines(*found[0]):
+            say_line(line, stream)
+        return
+    _print_all(found, console_on(stream, widest=_WIDEST))
+
+
+def _lines(name: str, estimate: Estimate) -> Iterator[str]:
+    from anonhist.properties.estimate import format_number
+    from anonhist.report.wording import bound_of, promise_lines
+
+    unit = f" {estimate.unit}" if estimate.unit else ""
+    yield from _number(name, estimate, unit)
+    yield f"Method: {estimate.method}"
+    if estimate.assumes:
+        yield f"The estimate assumes: {estimate.assumes}."
+    if estimate.parts:
+        parts = ", ".join(f"{cause} {format_number(error, digits=3)}" for cause, error in estimate.parts)
+        yield f"Standard errors, without bias: {parts}." if estimate.statement.reason else f"Standard errors: {parts}."
+    if estimate.guarantee is not None:
+        told = (*promise_lines(estimate.guarantee), *bound_of(estimate))
+        yield from (f"{title}: {sentence}" for title, sentence in told)
+    for warning in estimate.warnings:
+        yield f"Warning: {warning}"
+
+
+def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
+    """Say the number, and what is known of the truth; no ± where that would be wrong."""
+    from anonhist.properties.estimate import Holds, format_number
+    from anonhist.report.wording import known_ends
+
+    value, share = format_number(estimate.value, digits=6), f"{100 * estimate.level:.6g} %"
+    reason, holds = estimate.statement.reason, estimate.statement.holds
+    if holds is Holds.BOTH:
+        error = "" if reason else f" ± {format_number(estimate.standard_error, digits=3)}"
+        yield f"{name}: {value}{error}{unit}"
+        why = f"; {reason}" if reason else ""
+        yield f"{share} interval: {known_ends(estimate, digits=6)}{unit}{why}"
+    elif holds is Holds.NONE:
+        yield f"{name}: {value}{unit}, without an interval: {reason}"
+    else:
+        yield f"{name}: {known_ends(estimate, digits=6)}{unit} ({share} confidence); {reason}"
+        yield f"Estimate: {value}{unit}"
+
+
+def _print_all(found: Estimates, console: Console) -> None:
+    """Print a table, the warnings that its marks stand for, and what the estimates assume and promise."""
+    from rich.text import Text
+
+    from anonhist.properties.estimate import Holds
+    from anonhist.report.wording import bound_of, promise_lines
+
+    warnings = list(dict.fromkeys(warning for _, estimate in found for warning in estimate.warnings))
+    reasons = list(dict.fromkeys(each.statement.reason for _, each in found if each.statement.reason))
+    is_wide = console.width >= _WIDE
+    console.print(_table(found, warnings, reasons, assumptions=is_wide))
+    console.print()
+    for reason in reasons:
+        print_hanging(f"[{_LETTERS[reasons.index(reason)]}] {reason}", console)
+    for mark, warning in enumerate(warnings, start=1):
+        print_hanging(f"[{mark}] {warning}", console, style="red")
+    if not is_wide:
+        console.print("Assumed:", style="dim")
+        for assumes, names in _assumptions(found).items():
+            print_hanging(f"  {'; '.join(names)}: {assumes}.", console, style="dim")
+    for guarantee in dict.fromkeys(estimate.guarantee for _, estimate in found):
+        if guarantee is None:
+            continue
+        for name, sentence in promise_lines(guarantee):
+            console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
+        if any(estimate.statement.holds is not Holds.NONE for _, estimate in found):
+            console.print("Intervals cover sampling error and privacy noise, added in quadrature; the CSV lists both.")
+    for name, sentence in bound_of(found):
+        console.print(Text(f"{name}: {sentence}"))
+
+
+def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:
+    """Return a table with a heading for each property and a row for each estimate."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from anonhist.properties.estimate import format_number
+    from anonhist.report.wording import known_ends, method_text
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("property, method", overflow="fold")
+    table.add_column("estimate", justify="right", no_wrap=True)
+    table.add_column(f"{100 * found[0][1].level:.6g} % interval", justify="right", no_wrap=True)
+    if assumptions:
+        table.add_column("assumes", style="dim", ratio=1)
+    for name, group in groupby(found, key=lambda each: each[0].partition(", ")[0]):
+        estimates = list(group)
+        unit = estimates[0][1].unit
+        table.add_row(Text(f"{name}, {unit}" if unit else name, style="bold"))
+        said = ""
+        for title, estimate in estimates:
+            marks = "".join(f" [{warnings.index(warning) + 1}]" for warning in estimate.warnings)
+            label = Padding(Text.assemble(method_text(title, estimate), (marks, "red")), (0, 0, 0, 2))
+            news = "" if estimate.assumes == said else estimate.assumes
+            reason = estimate.statement.reason
+            why = f" [{_LETTERS[reasons.index(reason)]}]" if reason else ""
+            ends = Text(f"{known_ends(estimate, digits=5)}{why}")
+            row = (label, format_number(estimate.value, digits=5), ends, Text(news))
+            table.add_row(*(row if assumptions else row[:3]))
+            said = estimate.assumes
+    return table
+
+
+def _assumptions(found: Estimates) -> dict[str, list[str]]:
+    """Return of each assumption what rests on it."""
+    from anonhist.report.wording import method_text
+
+    listed: dict[str, list[str]] = {}
+    for title, estimate in found:
+        name = f"{title.partition(', ')[0]}, {method_text('', estimate)}"
+        names = listed.setdefault(estimate.assumes, [])
+        if name not in names:
+            names.append(name)
+    listed.pop("", None)
+    return listed

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one
-from anonhist.terminal.destinations import STDOUT, Outputs, console_on, csv_of, table_of
-from anonhist.terminal.hints import as_typed
+from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, as_typed
+from anonhist.terminal.destinations import STDOUT, Outputs, console_on, table_of
 from anonhist.terminal.options import (
     csv_output_option,
     epsilon_option,
@@ -195,7 +194,6 @@ def _say_groups(planned: GroupPlan, stream: TextIO) -> None:
         console.print(f"Sizes within a factor of {planned.near:g} were planned as one.", style="dim")
 
 
-HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
 _SECTIONS = {
     "Data": ("items", "epsilon", "shape", "like", "by_sizes"),
     "Privacy": ("unit", "max_per_user", "max_count", "max_groups_per_user", "max_groups_per_label", "relation"),
@@ -262,7 +260,7 @@ def plan(
         raise UsageError("--like and --shape both set the shape: use one of the two.")
     destination = outputs.for_table(STDOUT, *filter(None, [like]), what="A plan is")
 
-    from anonhist.mechanisms import plan
+    from anonhist.mechanisms.planning import Plan, plan
     from anonhist.numeric.pulse import tell_share
     from anonhist.terminal.output import progress_bar
 
@@ -280,15 +278,7 @@ def plan(
         for done, each in enumerate(epsilons):
             with tell_share(bar, done / len(epsilons), (done + 1) / len(epsilons)):
                 rows.extend(plan(epsilons=[each], **model, unit=unit, relation=protection.relation))
-    destination.write(_csv(rows), lambda stream: None if destination.target else _say(rows, stream))
-
-
-def _csv(rows: Sequence[PlanRow]) -> str:
-    lines = []
-    for row in rows:
-        errors = (f"{row.sorted_l1.value:.6g}", f"{row.sorted_l1.standard_error:.3g}", f"{row.relative_error:.6g}")
-        lines.append((short_decimal(row.epsilon), row.mechanism, row.items, *errors))
-    return csv_of(HEADER, lines)
+    destination.write(Plan(tuple(rows)), lambda stream: None if destination.target else _say(rows, stream))
 
 
 def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue.mechanisms import MECHANISMS, OPTIONS
+from anonhist.catalogue import MECHANISM_OPTIONS, MECHANISMS, MechanismName
 from anonhist.cli.groups import GROUPING, grouping_options, refuse_excess_of_items, refuse_hidden_excess
 from anonhist.cli.windows import WINDOWS, windows_options
 from anonhist.privacy import PrivacyUnit
@@ -38,7 +38,6 @@ from anonhist.terminal.reading import (
 if TYPE_CHECKING:
     from anonhist.cli.groups import Asked
     from anonhist.cli.windows import AskedWindows
-    from anonhist.mechanisms.releasing import MechanismName
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
@@ -48,7 +47,7 @@ _SECTIONS = {
     "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
     "Groups": GROUPING,
     "Windows": WINDOWS,
-    "Mechanism": ("mechanism", *OPTIONS, "expected_items", "simulations"),
+    "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items", "simulations"),
     "Ledger": CHARGING,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
@@ -97,7 +96,7 @@ _LABELS_ARE_USERS = (
     help=f"Mechanism that adds the noise: {', '.join(MECHANISMS)}, or auto, which picks the one with the smallest "
     "expected error and says why.",
 )
-@mechanism_options(OPTIONS)
+@mechanism_options(MECHANISM_OPTIONS)
 @click.option(
     "--expected-items",
     type=WholeNumber(),
@@ -143,25 +142,12 @@ def release(
         from anonhist.cli.windows import refuse_for_windows, release_windows_of
 
         refuse_for_windows(
-            click.get_current_context(), (*OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations")
+            click.get_current_context(),
+            (*MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"),
         )
-        if grouping is not None:
-            from anonhist.cli.windows import release_window_groups_of
-
-            release_window_groups_of(
-                windows,
-                grouping,
-                one_source(sources, "windows"),
-                reading=reading,
-                protection=protection,
-                outputs=outputs,
-                epsilon=epsilon,
-                mechanism=mechanism,
-                account=account,
-            )
-            return
         release_windows_of(
             windows,
+            grouping,
             one_source(sources, "windows"),
             reading=reading,
             protection=protection,
@@ -179,7 +165,7 @@ def release(
         from anonhist.cli.groups import refuse_for_groups, release_groups_of
 
         others = (
-            *(name for name in OPTIONS if name not in ("public_cap", "delta")),
+            *(name for name in MECHANISM_OPTIONS if name not in ("public_cap", "delta")),
             "expected_items",
         )
         refuse_for_groups(click.get_current_context(), others)

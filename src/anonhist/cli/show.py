@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from anonhist.errors import UsageError
+from anonhist.kinds import kind_of_value
 from anonhist.terminal.decorators import OneOf, SectionedCommand, as_one
 from anonhist.terminal.destinations import STDOUT, check_target
 from anonhist.terminal.output import print_whole
 from anonhist.terminal.reading import group_option
 
 if TYPE_CHECKING:
-    from anonhist.formats.registry import AnyRelease, Deployment
+    from anonhist.formats.deployment import Deployment
+    from anonhist.releases.content import AnyRelease
 
 # Help shows them, and must not load their owner: tests/cli/test_choices.py compares them.
 _CURATOR_TYPES = ("government", "industry", "nonprofit")
@@ -44,7 +46,7 @@ class AskedRecord(NamedTuple):
             )
         if registry != STDOUT and not registry.lower().endswith(".yaml"):
             raise UsageError(f"A record is JSON in YAML: end the path in .yaml, not {registry!r}.")
-        from anonhist.formats.registry import Deployment
+        from anonhist.formats.deployment import Deployment
 
         return cls(registry, Deployment(**{name: fact for name, fact in facts.items() if fact is not None}), force)
 
@@ -61,7 +63,7 @@ class AskedRecord(NamedTuple):
     def write(self, release: AnyRelease) -> list[str]:
         """Write the record of a release, whole or not at all, and return the names of the fields that are empty."""
         from anonhist.formats.atomic import write_whole
-        from anonhist.formats.registry import empty_fields, registry_record
+        from anonhist.formats.deployment import empty_fields, registry_record
 
         record = registry_record(release, self.deployment)
         # Half of a surrogate pair, which no file can hold, stays as JSON escapes it.
@@ -133,20 +135,14 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
     """
     from anonhist.formats.files import read
     from anonhist.formats.reading import read_release
-    from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
-    from anonhist.releases.grouped import GroupedRelease
 
     if record is not None:
         if group is not None:
             raise UsageError("--registry writes the record of the whole file: leave --group out.")
         record.check(path)
-    found = read(path) if path.lower().endswith((".json", ".parquet")) else None
-    release: AnyRelease = (
-        found
-        if isinstance(found, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease)
-        else read_release(path)
-    )
+    found: Any = read(path) if path.lower().endswith((".json", ".parquet")) else None
+    # Of another kind, the other says which.
+    release: AnyRelease = found if kind_of_value(found).terminal else read_release(path)
     left = [] if record is None else record.write(release)
     if record is None or not record.is_piped:
         _show(release, group)
@@ -155,33 +151,12 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
 
 
 def _show(release: AnyRelease, group: str | None) -> None:
-    import sys
-
-    from anonhist.cli.groups import show_groups
-    from anonhist.cli.windows import show_window_groups, show_windows
-    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
-    from anonhist.releases.grouped import GroupedRelease
     from anonhist.report.wording import describe_excess
-    from anonhist.terminal.display import show_summary
     from anonhist.terminal.output import say_line
-    from anonhist.terminal.reading import group_of, pick_windows
+    from anonhist.terminal.reading import group_of
 
-    if isinstance(release, GroupedCumulativeRelease):
-        if group is None:
-            show_window_groups(release, sys.stdout)
-        else:
-            show_windows(pick_windows(release, group), sys.stdout)
-        return
-    if isinstance(release, CumulativeRelease):
-        if group is not None:
-            raise UsageError("--group picks a group of a release of groups, and the file is none: leave --group out.")
-        show_windows(release, sys.stdout)
-        return
-    if isinstance(release, GroupedRelease) and group is None:
-        show_groups(release, sys.stdout)
-        return
-    picked = group_of(release, group)
-    if picked is not None:
-        show_summary(picked, sys.stdout)
-    if isinstance(release, GroupedRelease) and release.excess is not None:
-        say_line(f"All groups: {describe_excess(release.excess)}", sys.stdout)
+    shown = release if group is None else group_of(release, group)
+    kind_of_value(shown).load("terminal")(shown, sys.stdout)
+    excess = getattr(release, "excess", None)
+    if shown is not release and excess is not None:
+        say_line(f"All groups: {describe_excess(excess)}", sys.stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -19,7 +18,7 @@ from anonhist.terminal.reading import held_source, reading_bars, refuse_release
 
 if TYPE_CHECKING:
     from anonhist.cli.groups import Asked
-    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+    from anonhist.releases.cumulative import Windows
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
@@ -85,8 +84,14 @@ windows_options = as_one(
 )
 
 
+# So many groups are shown on a terminal.
+_GROUPS_SHOWN = 40
+_NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level_shares")
+
+
 def release_windows_of(
     asked: AskedWindows,
+    grouping: Asked | None,
     source: str,
     *,
     reading: dict[str, Any],
@@ -96,18 +101,28 @@ def release_windows_of(
     mechanism: str,
     account: AskedAccount,
 ) -> None:
-    """Read, release and write the windows."""
+    """Read, release and write the windows: of all groups, where there are some."""
     from anonhist.accounting.recording import Price
-    from anonhist.ingest.windows import listed_days, read_cumulative, unit_of_windows
-    from anonhist.mechanisms.window_release import prepare_cumulative
+    from anonhist.ingest.windows import listed_days, read_cumulative, read_cumulative_groups, unit_of_windows
+    from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
+    from anonhist.profiles.windows import in_one_group
     from anonhist.terminal.display import log
 
+    wanted, bounds = protection.unit, None
+    if grouping is not None:
+        for option in given_options(click.get_current_context(), _NOT_FOR_WINDOWS):
+            raise UsageError(
+                f"{option} does not apply to cumulative windows (--cumulative-by), whose groups are those that are "
+                "listed: leave it out, and list them with --groups."
+            )
+        bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
+        # "--unit user" says no more than the bounds of users, which are on groups, too.
+        wanted = None if protection.max_per_user is not None else wanted
     refuse_counted(reading)
     _, days = listed_days(asked.by, asked.days)
-    unit = unit_of_windows(protection.unit, protection.max_per_user, asked.thresholds)
     prepared, reason = prepare_cumulative(
         epsilon=epsilon,
-        unit=unit,
+        unit=unit_of_windows(wanted, protection.max_per_user, asked.thresholds, bounds=bounds),
         relation=protection.relation,
         mechanism=mechanism,
         thresholds=len(asked.thresholds),
@@ -117,21 +132,30 @@ def release_windows_of(
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_release(source)
     held, said = held_source(source, reading)
-    own = without_format(said)
+    own = without_format(said) | {
+        "days": days,
+        "thresholds": asked.thresholds,
+        "max_per_user": protection.max_per_user,
+        "unit": wanted,
+    }
     with account.charged(price) as recorded:
         with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
-            counts = read_cumulative(
-                held,
-                by=asked.by,
-                days=days,
-                thresholds=asked.thresholds,
-                max_per_user=protection.max_per_user,
-                unit=protection.unit,
-                progress=bars.reading,
-                **own,
-            )
-        released = replace(prepared.release(counts, reason=reason), receipt=recorded.receipt)
+            if grouping is None:
+                counts = in_one_group(read_cumulative(held, by=asked.by, progress=bars.reading, **own))
+            else:
+                counts = read_cumulative_groups(
+                    held,
+                    by=grouping.by,
+                    groups=grouping.groups or (),
+                    cumulative_by=asked.by,
+                    max_groups_per_user=grouping.max_groups_per_user,
+                    max_groups_per_label=grouping.max_groups_per_label,
+                    progress=bars.reading,
+                    **own,
+                )
+        grouped = release_windows(counts, prepared, reason).with_receipt(recorded.receipt)
         del counts
+        released = grouped if grouped.by else grouped.first
         write_charged(
             released,
             destination,
@@ -162,116 +186,29 @@ def refuse_for_windows(context: click.Context, names: tuple[str, ...]) -> None:
         raise UsageError(f"{option} does not apply to cumulative windows (--cumulative-by); leave it out.")
 
 
-def show_windows(release: CumulativeRelease, stream: TextIO) -> None:
-    """Print what was released, promised and done, and where a person reads it a table of some days."""
+def show_windows(release: Windows, stream: TextIO) -> None:
+    """Print what was released, promised and done, and where a person reads it a table: of days, or of groups."""
     from rich.text import Text
 
-    from anonhist.report.windows import cells_of, heads_of, shown_days, told_of
+    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.report.groups import names_of
+    from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups
     from anonhist.report.wording import bound_of, promise_lines
 
-    say_line(f"Released: {told_of(release)}.", stream)
+    told = told_of(release) if isinstance(release, CumulativeRelease) else told_of_groups(release)
+    say_line(f"Released: {told}.", stream)
     for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
     if stream is sys.stderr or not stream.isatty():
         return
     console = console_on(stream, widest=100)
-    rows = [[*map(Text, (day, *cells_of(release, day)))] for day in shown_days(release, _SHOWN)]
-    console.print(table_of(heads_of(release), rows, console, texts=[0]))
-    if len(release.days) > len(rows):
-        console.print(f"… and {len(release.days) - len(rows):,} more days, in the file.", style="dim")
-
-
-# So many groups are shown on a terminal.
-_GROUPS_SHOWN = 40
-_NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level_shares")
-
-
-def release_window_groups_of(
-    asked: AskedWindows,
-    grouping: Asked,
-    source: str,
-    *,
-    reading: dict[str, Any],
-    protection: Protection,
-    outputs: Outputs,
-    epsilon: str,
-    mechanism: str,
-    account: AskedAccount,
-) -> None:
-    """Read, release and write the windows of all groups."""
-    from anonhist.accounting.recording import Price
-    from anonhist.ingest.groups.queries import protected_unit
-    from anonhist.ingest.windows import check_cap, listed_days, read_cumulative_groups
-    from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
-    from anonhist.terminal.display import log
-
-    for option in given_options(click.get_current_context(), _NOT_FOR_WINDOWS):
-        raise UsageError(
-            f"{option} does not apply to cumulative windows (--cumulative-by), whose groups are those that are listed: "
-            "leave it out, and list them with --groups."
-        )
-    refuse_counted(reading)
-    _, days = listed_days(asked.by, asked.days)
-    # "--unit user" says no more than the bounds of users, which are on groups, too.
-    wanted = None if protection.max_per_user is not None else protection.unit
-    unit = protected_unit(wanted, protection.max_per_user, grouping.max_groups_per_user, grouping.max_groups_per_label)
-    check_cap(unit, asked.thresholds)
-    prepared, reason = prepare_cumulative(
-        epsilon=epsilon,
-        unit=unit,
-        relation=protection.relation,
-        mechanism=mechanism,
-        thresholds=len(asked.thresholds),
-        days=len(days),
-    )
-    price = partial(Price.of, prepared)
-    destination = account.destined(partial(outputs.for_release, source), price)
-    refuse_release(source)
-    held, said = held_source(source, reading)
-    own = without_format(said)
-    with account.charged(price) as recorded:
-        with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
-            counts = read_cumulative_groups(
-                held,
-                by=grouping.by,
-                groups=grouping.groups or (),
-                cumulative_by=asked.by,
-                days=days,
-                thresholds=asked.thresholds,
-                max_per_user=protection.max_per_user,
-                max_groups_per_user=grouping.max_groups_per_user,
-                max_groups_per_label=grouping.max_groups_per_label,
-                unit=wanted,
-                progress=bars.reading,
-                **own,
-            )
-        released = release_windows(counts, prepared, reason).with_receipt(recorded.receipt)
-        del counts
-        write_charged(
-            released,
-            destination,
-            recorded,
-            say=partial(show_window_groups, released),
-            log=partial(log, released),
-        )
-
-
-def show_window_groups(release: GroupedCumulativeRelease, stream: TextIO) -> None:
-    """Print what was released, promised and done, and where a person reads it the last day of each group."""
-    from rich.text import Text
-
-    from anonhist.report.groups import names_of
-    from anonhist.report.windows import cells_of, heads_of, told_of_groups
-    from anonhist.report.wording import bound_of, promise_lines
-
-    say_line(f"Released: {told_of_groups(release)}.", stream)
-    for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
-        say_line(f"{title}: {sentence}", stream)
-    say_line(f"Mechanism: {release.mechanism.name}. {release.first.reason}", stream)
-    if stream is sys.stderr or not stream.isatty():
+    if isinstance(release, CumulativeRelease):
+        rows = [[*map(Text, (day, *cells_of(release, day)))] for day in shown_days(release, _SHOWN)]
+        console.print(table_of(heads_of(release), rows, console, texts=[0]))
+        if len(release.days) > len(rows):
+            console.print(f"… and {len(release.days) - len(rows):,} more days, in the file.", style="dim")
         return
-    console = console_on(stream, widest=100)
     last = release.days[-1]
     rows = [
         [*map(Text, (*names_of(group), *cells_of(each, last)))]

@@ -1,4 +1,4 @@
-"""Files of releases of cumulative windows, of one group or several: one JSON document, and a table.
+"""Files of releases of cumulative windows, with groups or without: one JSON document, and a table.
 
 The table has a row a threshold and day, of several groups below their names.
 """
@@ -13,103 +13,99 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import receipt_document, receipt_from
 from anonhist.formats.files import FileKind, as_text
+from anonhist.formats.grouped_releases import name_columns, new_group
 from anonhist.formats.tables import Table, csv_text, write_parquet
 from anonhist.formats.untrusted import (
-    check_codecs,
     check_version,
     document_text,
     holds,
     mapping,
-    open_parquet,
     optional,
-    parse_json,
-    refuse_damage,
     text,
     whole,
+    whole_parquet,
 )
 from anonhist.mechanisms.window_release import WINDOW_MECHANISMS
-from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease, in_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
+    import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
     from anonhist.formats.tables import Columns
     from anonhist.mechanisms.window_mechanism import WindowMechanism
     from anonhist.profiles.grouped import Group
+    from anonhist.releases.cumulative import Windows
 
 NAME = "cumulative-release"
 FORMAT = f"anonhist/{NAME}"
-METADATA_KEY = FORMAT.encode()
-NUMBERS = ("values", "lows", "highs")
-SHARED = ("library_version", "guarantee", "mechanism", "reason", "order_key", "thresholds", "days", "receipt")
+_NUMBERS = ("values", "lows", "highs")
+_FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "order_key", "thresholds"}
+_FIELDS |= {"days", "receipt", "by", "groups"}
 
 
-def to_cumulative_document(release: CumulativeRelease) -> dict[str, Any]:
-    """Return everything a release of cumulative windows says, as JSON values: of the numbers, a list a threshold.
+def to_cumulative_document(release: Windows) -> dict[str, Any]:
+    """Return everything a release of cumulative windows says, as JSON values.
 
-    ``guarantee`` says it to people; it follows from the mechanism.
+    What groups share is said once; ``groups`` has the numbers of each, of each number a list a threshold. Where there
+    are no groups, ``by`` has no column, and ``groups`` the one group of no names. ``guarantee`` says it to people; it
+    follows from the mechanism.
     """
-    return {"format": FORMAT, "version": 1, **shared_document(release), **numbers_document(release)}
-
-
-def shared_document(release: CumulativeRelease) -> dict[str, Any]:
-    """Return what releases of several groups share."""
+    grouped = in_groups(release)
     return {
-        "library_version": release.library_version,
-        "guarantee": release.guarantee.sentence,
-        "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
-        "reason": release.reason,
-        "order_key": release.order_key,
-        "thresholds": list(release.thresholds),
-        "days": list(release.days),
-        "receipt": optional(receipt_document, release.receipt),
+        "format": FORMAT,
+        "version": 1,
+        "library_version": grouped.library_version,
+        "guarantee": grouped.guarantee.sentence,
+        "mechanism": {"name": grouped.mechanism.name, "parameters": dict(grouped.mechanism.parameters)},
+        "reason": grouped.reason,
+        "order_key": grouped.order_key,
+        "thresholds": list(grouped.thresholds),
+        "days": list(grouped.days),
+        "receipt": optional(receipt_document, grouped.receipt),
+        "by": list(grouped.by),
+        "groups": [
+            {"group": list(group), **{name: getattr(each, name).tolist() for name in _NUMBERS}}
+            for group, each in grouped.items()
+        ],
     }
 
 
-def numbers_document(release: CumulativeRelease) -> dict[str, Any]:
-    """Return the numbers, of each a list a threshold."""
-    return {name: getattr(release, name).tolist() for name in NUMBERS}
-
-
-def cumulative_release_text(release: CumulativeRelease) -> str:
+def cumulative_release_text(release: Windows) -> str:
     """Return the JSON file of a release of cumulative windows."""
     return document_text(to_cumulative_document(release))
 
 
-def from_cumulative_document(document: object) -> CumulativeRelease:
+def from_cumulative_document(document: object) -> Windows:
     """Rebuild a release of cumulative windows, refusing whatever it cannot be."""
     check_version(document, FORMAT)
-    top = mapping(document, {"format", "version", *SHARED, *NUMBERS}, "a release of cumulative windows")
-    return next(releases_from(top, [top]))
-
-
-def releases_from(shared: Mapping[str, Any], each_with: Iterable[Mapping[str, Any]]) -> Iterator[CumulativeRelease]:
-    """Rebuild releases from what they share, and the numbers of each."""
-    if not isinstance(shared["days"], list):
-        raise DataError("its days must be a list")
-    days = tuple(text(day, "a day") for day in shared["days"])
-    given: dict[str, Any] = {
-        "thresholds": whole(shared["thresholds"], "its thresholds").tolist(),
+    top = mapping(document, _FIELDS, "a release of cumulative windows")
+    if not all(isinstance(top[name], list) for name in ("days", "by", "groups")):
+        raise DataError("its days, its grouping columns and its groups must be lists")
+    by = tuple(text(name, "a grouping column") for name in top["by"])
+    days = tuple(text(day, "a day") for day in top["days"])
+    shared: dict[str, Any] = {
+        "thresholds": whole(top["thresholds"], "its thresholds").tolist(),
         "days": days,
-        "mechanism": _mechanism(shared["mechanism"]),
-        "reason": text(shared["reason"], "the reason"),
-        "library_version": text(shared["library_version"], "the library version"),
-        "order_key": None if shared["order_key"] is None else text(shared["order_key"], "the order key"),
+        "mechanism": _mechanism(top["mechanism"]),
+        "reason": text(top["reason"], "the reason"),
+        "library_version": text(top["library_version"], "the library version"),
+        "order_key": None if top["order_key"] is None else text(top["order_key"], "the order key"),
     }
+    releases: dict[Group, CumulativeRelease] = {}
     try:
-        given["receipt"] = optional(receipt_from, shared["receipt"])
+        shared["receipt"] = optional(receipt_from, top["receipt"])
+        for each in top["groups"]:
+            own = mapping(each, {"group", *_NUMBERS}, "a group")
+            group = new_group(own["group"], releases)
+            numbers = {name: _table(own[name], len(days), name) for name in _NUMBERS}
+            releases[group] = CumulativeRelease(**shared | numbers)
+        found = GroupedCumulativeRelease(by, releases)
     except UsageError as error:
         raise DataError(str(error).removesuffix(".")) from None
-    for own in each_with:
-        try:
-            release = CumulativeRelease(**given | {name: _table(own[name], len(days), name) for name in NUMBERS})
-        except UsageError as error:
-            raise DataError(str(error).removesuffix(".")) from None
-        if shared["guarantee"] != release.guarantee.sentence:
-            raise DataError("the sentence of the guarantee is not what the guarantee says")
-        yield release
+    if top["guarantee"] != found.guarantee.sentence:
+        raise DataError("the sentence of the guarantee is not what the guarantee says")
+    return found if by else found.first
 
 
 def _mechanism(value: object) -> WindowMechanism:
@@ -134,130 +130,35 @@ def _table(value: object, days: int, what: str) -> NDArray[np.int64]:
     return np.stack(rows)
 
 
-def columns_of(release: CumulativeRelease) -> Columns:
-    """Return the columns: one day after the other for the first threshold, then for the next."""
-    return {
-        "k": np.repeat(np.array(release.thresholds, dtype=np.int64), len(release.days)),
-        "day": [*release.days] * len(release.thresholds),
-        "value": release.values.ravel(),
-        "low": release.lows.ravel(),
-        "high": release.highs.ravel(),
+def _columns(release: Windows) -> Columns:
+    """Return the names of groups, if there are any, and one day after the other for each threshold."""
+    grouped = in_groups(release)
+    thresholds, days = grouped.thresholds, grouped.days
+    size = len(thresholds) * len(days)
+    own: dict[str, Any] = {
+        "k": np.tile(np.repeat(np.array(thresholds, dtype=np.int64), len(days)), len(grouped)),
+        "day": [*days] * (len(thresholds) * len(grouped)),
     }
+    for column, name in zip(("value", "low", "high"), _NUMBERS, strict=True):
+        own[column] = np.concatenate([getattr(each, name).ravel() for each in grouped.values()])
+    return name_columns(grouped.by, dict.fromkeys(grouped, size), own) | own
 
 
-TABLE = Table(columns_of, metadata=lambda release: {METADATA_KEY: json.dumps(to_cumulative_document(release))})
+TABLE = Table(_columns, metadata=lambda release: {FORMAT.encode(): json.dumps(to_cumulative_document(release))})
 
 
-def _from_parquet(content: bytes) -> CumulativeRelease:
-    with refuse_damage():
-        file = open_parquet(content)
-        document = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-        if document is None:
-            raise DataError("it is a Parquet file, but not one of a release of cumulative windows")
-        release = from_cumulative_document(parse_json(document))
-        check_codecs(content)
-        # Tools that filter a table keep its metadata: the two must still say the same.
-        expected = {name: list(column) for name, column in columns_of(release).items()}
-        is_same = file.schema_arrow.names == list(expected) and holds(file, expected)
-    if not is_same:
-        raise DataError("its rows are not those that were released; they were changed later")
-    return release
+def _is_same(file: pq.ParquetFile, release: Windows) -> bool:
+    expected = {name: list(column) for name, column in _columns(release).items()}
+    return file.schema_arrow.names == list(expected) and holds(file, expected)
 
 
 FILES = FileKind(
     NAME,
     {".csv": as_text(csv_text), ".json": as_text(cumulative_release_text), ".parquet": write_parquet},
-    {".json": from_cumulative_document, ".parquet": _from_parquet},
-)
-
-
-GROUPED_NAME = "grouped-cumulative-release"
-GROUPED_FORMAT = f"anonhist/{GROUPED_NAME}"
-GROUPED_METADATA_KEY = GROUPED_FORMAT.encode()
-
-
-def to_grouped_cumulative_document(release: GroupedCumulativeRelease) -> dict[str, Any]:
-    """Return everything a release of cumulative windows of groups says, as JSON values.
-
-    What groups share is said once, as in the document of one; ``groups`` has the numbers of each.
-    """
-    return {
-        "format": GROUPED_FORMAT,
-        "version": 1,
-        **shared_document(release.first),
-        "by": list(release.by),
-        "groups": [{"group": list(group), **numbers_document(each)} for group, each in release.items()],
-    }
-
-
-def grouped_cumulative_release_text(release: GroupedCumulativeRelease) -> str:
-    """Return the JSON file of a release of cumulative windows of groups."""
-    return document_text(to_grouped_cumulative_document(release))
-
-
-def from_grouped_cumulative_document(document: object) -> GroupedCumulativeRelease:
-    """Rebuild a release of cumulative windows of groups, refusing whatever it cannot be."""
-    names = {"format", "version", "by", "groups", *SHARED}
-    check_version(document, GROUPED_FORMAT)
-    top = mapping(document, names, "a release of cumulative windows of groups")
-    if not isinstance(top["by"], list) or not isinstance(top["groups"], list):
-        raise DataError("its grouping columns and its groups must be lists")
-    by = tuple(text(name, "a grouping column") for name in top["by"])
-    fields = [mapping(each, {"group", *NUMBERS}, "a group") for each in top["groups"]]
-    groups = [_group(each["group"]) for each in fields]
-    if len(set(groups)) < len(groups):
-        raise DataError("a group is listed twice")
-    try:
-        return GroupedCumulativeRelease(by, dict(zip(groups, releases_from(top, fields), strict=True)))
-    except UsageError as error:
-        raise DataError(str(error).removesuffix(".")) from None
-
-
-def _group(value: object) -> Group:
-    if not isinstance(value, list):
-        raise DataError("the names of a group must be a list")
-    return tuple(None if name is None else text(name, "the name of a group") for name in value)
-
-
-def _columns(release: GroupedCumulativeRelease) -> Columns:
-    """Return the columns of all groups, one below the other: the grouping columns, then those of a release."""
-    tables = [columns_of(each) for each in release.values()]
-    own: dict[str, Any] = {name: [value for table in tables for value in table[name]] for name in tables[0]}
-    own |= {name: np.array(column) for name, column in own.items() if name != "day"}
-    if set(release.by) & own.keys():
-        raise UsageError(
-            f"A grouping column is named as a column of the table ({', '.join(own)}): rename it in the data."
-        )
-    size = len(release.thresholds) * len(release.days)
-    names = {
-        column: [group[at] or "" for group in release for _ in range(size)] for at, column in enumerate(release.by)
-    }
-    return names | own
-
-
-GROUPED_TABLE = Table(
-    _columns, metadata=lambda release: {GROUPED_METADATA_KEY: json.dumps(to_grouped_cumulative_document(release))}
-)
-
-
-def _groups_from_parquet(content: bytes) -> GroupedCumulativeRelease:
-    with refuse_damage():
-        file = open_parquet(content)
-        document = (file.schema_arrow.metadata or {}).get(GROUPED_METADATA_KEY)
-        if document is None:
-            raise DataError("it is a Parquet file, but not one of a release of cumulative windows of groups")
-        release = from_grouped_cumulative_document(parse_json(document))
-        check_codecs(content)
-        # Tools that filter a table keep its metadata: the two must still say the same.
-        expected = {name: list(column) for name, column in _columns(release).items()}
-        is_same = file.schema_arrow.names == list(expected) and holds(file, expected)
-    if not is_same:
-        raise DataError("its rows are not those that were released; they were changed later")
-    return release
-
-
-GROUPED_FILES = FileKind(
-    GROUPED_NAME,
-    {".csv": as_text(csv_text), ".json": as_text(grouped_cumulative_release_text), ".parquet": write_parquet},
-    {".json": from_grouped_cumulative_document, ".parquet": _groups_from_parquet},
+    {
+        ".json": from_cumulative_document,
+        ".parquet": lambda content: whole_parquet(
+            content, FORMAT, "a release of cumulative windows", from_cumulative_document, _is_same
+        ),
+    },
 )

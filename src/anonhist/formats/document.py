@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.accounting import Receipt
-from anonhist.catalogue import load
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS, load
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.untrusted import check_version, document_text, floats, mapping, member, optional, text, whole
 from anonhist.kinds import RELEASED_BY

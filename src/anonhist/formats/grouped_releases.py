@@ -22,25 +22,24 @@ from anonhist.formats.reading import TABLE as RELEASE_TABLE
 from anonhist.formats.reading import columns as release_columns
 from anonhist.formats.tables import Table, csv_text, write_parquet
 from anonhist.formats.untrusted import (
-    check_codecs,
     check_version,
     document_text,
     holds,
     mapping,
     names_of,
-    open_parquet,
     optional,
-    parse_json,
-    refuse_damage,
     text,
+    whole_parquet,
 )
 from anonhist.privacy import parse_epsilon
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import CrossingTotals, NestedTotals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from fractions import Fraction
+
+    import pyarrow.parquet as pq
 
     from anonhist.formats.tables import Columns
     from anonhist.profiles.grouped import Group
@@ -146,7 +145,7 @@ def _level(fields: Mapping[str, Any]) -> dict[Group, Release]:
     for each in fields["groups"]:
         if names_of(each) != {"group", *_OWN}:
             raise DataError("each group must have its names, its profile and its error, and items and zeros or null")
-        group = _new_group(each["group"], releases)
+        group = new_group(each["group"], releases)
         releases[group] = from_document({**fields["release"], **{name: each[name] for name in each if name != "group"}})
     return releases
 
@@ -164,7 +163,7 @@ def _totals(top: Mapping[str, Any]) -> NestedTotals | CrossingTotals | None:
     errors: dict[Group, ReleaseError] = {}
     for each in top["nested"]:
         fields = mapping(each, {"group", "error"}, "a total")
-        errors[_new_group(fields["group"], errors)] = error_from(fields["error"])
+        errors[new_group(fields["group"], errors)] = error_from(fields["error"])
     return NestedTotals(errors)
 
 
@@ -175,13 +174,26 @@ def _spent(value: object) -> tuple[Fraction, Fraction]:
     return epsilon, delta
 
 
-def _new_group(value: object, known: Mapping[Group, object]) -> Group:
+def new_group(value: object, known: Mapping[Group, object]) -> Group:
+    """Return the names of a group, which must not be known already."""
     if not isinstance(value, list):
         raise DataError("the names of a group must be a list")
     group = tuple(None if name is None else text(name, "the name of a group") for name in value)
     if group in known:
         raise DataError("a group is listed twice")
     return group
+
+
+def name_columns(by: tuple[str, ...], sizes: Mapping[Group, int], own: Iterable[str]) -> dict[str, Any]:
+    """Return the columns of the names of groups, each in so many rows, beside own columns of other names."""
+    if {*by} & {*own}:
+        raise UsageError(
+            f"A grouping column is named as a column of the table ({', '.join(own)}): rename it in the data."
+        )
+    return {
+        column: [(group[at] if at < len(group) else None) or "" for group, size in sizes.items() for _ in range(size)]
+        for at, column in enumerate(by)
+    }
 
 
 def _columns(release: GroupedRelease) -> Columns:
@@ -192,20 +204,9 @@ def _columns(release: GroupedRelease) -> Columns:
     """
     tables = {group: release_columns(each) for group, each in release.everything.items()}
     sizes = [len(table["count"]) for table in tables.values()]
-    names: dict[str, Any] = {
-        column: [
-            (group[at] if at < len(group) else None) or ""
-            for group, size in zip(tables, sizes, strict=True)
-            for _ in range(size)
-        ]
-        for at, column in enumerate(release.by)
-    }
     first = next(iter(tables.values()))
     own = ({} if release.levels is None else {_LEVEL: np.repeat([len(group) for group in tables], sizes)}) | first
-    if names.keys() & own.keys():
-        raise UsageError(
-            f"A grouping column is named as a column of the table ({', '.join(own)}): rename it in the data."
-        )
+    names = name_columns(release.by, dict(zip(tables, sizes, strict=True)), own)
     levels = {_LEVEL: own[_LEVEL]} if _LEVEL in own else {}
     return names | levels | {name: np.concatenate([table[name] for table in tables.values()]) for name in first}
 
@@ -217,25 +218,19 @@ def _metadata(release: GroupedRelease) -> Mapping[bytes, str]:
 TABLE = Table(_columns, RELEASE_TABLE.texts, lambda release: dict(_metadata(release)))
 
 
-def _from_parquet(content: bytes) -> GroupedRelease:
-    with refuse_damage():
-        file = open_parquet(content)
-        document = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-        if document is None:
-            raise DataError("it is a Parquet file, but not one of a release of groups")
-        release = from_grouped_document(parse_json(document))
-        check_codecs(content)
-        # Tools that filter a table keep its metadata: the two must still say the same.
-        columns = _columns(release)
-        kept = (*release.by, *({_LEVEL} & columns.keys()), "count", "prevalence")
-        is_same = holds(file, {name: list(columns[name]) for name in kept})
-    if not is_same:
-        raise DataError("its rows are not those that were released; they were changed later")
-    return release
+def _is_same(file: pq.ParquetFile, release: GroupedRelease) -> bool:
+    columns = _columns(release)
+    kept = (*release.by, *({_LEVEL} & columns.keys()), "count", "prevalence")
+    return holds(file, {name: list(columns[name]) for name in kept})
 
 
 FILES = FileKind(
     NAME,
     {".csv": as_text(csv_text), ".json": as_text(grouped_release_text), ".parquet": write_parquet},
-    {".json": from_grouped_document, ".parquet": _from_parquet},
+    {
+        ".json": from_grouped_document,
+        ".parquet": lambda content: whole_parquet(
+            content, FORMAT, "a release of groups", from_grouped_document, _is_same
+        ),
+    },
 )

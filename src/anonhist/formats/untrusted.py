@@ -200,6 +200,29 @@ def holds(file: pq.ParquetFile, expected: Mapping[str, Sequence[Any]]) -> bool:
     return True
 
 
+def whole_parquet(
+    content: bytes,
+    kind: str,
+    what: str,
+    decode: Callable[[object], T],
+    is_same: Callable[[pq.ParquetFile, T], bool],
+) -> T:
+    """Rebuild what the document of a format says that is in a Parquet file, and check that its rows still say so.
+
+    Tools that filter a table keep its metadata.
+    """
+    with refuse_damage():
+        file = open_parquet(content)
+        document = (file.schema_arrow.metadata or {}).get(kind.encode())
+        if document is None:
+            raise DataError(f"it is a Parquet file, but not one of {what}")
+        found = decode(parse_json(document))
+        check_codecs(content)
+        if is_same(file, found):
+            return found
+    raise DataError("its rows are not those that were released; they were changed later")
+
+
 def codecs_of(content: bytes) -> set[int]:
     """Return the numbers of all codecs, 0 for none and 1 for Snappy."""
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS, MechanismName
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.terminal.charging import CHARGING, charging_options
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from anonhist.graphs.edge_privacy import EdgePrivacy
     from anonhist.graphs.node_privacy import BoundedDegrees, NodePrivacy
-    from anonhist.mechanisms.releasing import MechanismName
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.destinations import Outputs
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.graphs.graph import DEGREES, Degrees, EdgePolicy, Graph

@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import (
     Recorded,

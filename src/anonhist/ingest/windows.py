@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -33,14 +33,13 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import (
     CumulativeCounts,
     GroupedCumulativeCounts,
+    check_cap,
     check_days,
     check_numbers,
     parse_thresholds,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.ingest.columns import Header
@@ -49,37 +48,16 @@ if TYPE_CHECKING:
     from anonhist.profiles.grouped import Group
 
 
-@dataclass(frozen=True)
-class Increments:
-    """What a query found: exact, and so private.
-
-    ``found`` has the increments (thresholds, days) of each group that has any, by its text in queries; without groups,
-    of None.
-    """
-
-    shape: tuple[int, int]
-    found: Mapping[str | None, NDArray[np.int64]]
-    grouping: Grouping | None
-
-    def of(self, key: str | None) -> NDArray[np.int64]:
-        """Return the increments of a group, zeros where it has no data."""
-        return self.found.get(key, np.zeros(self.shape, dtype=np.int64))
-
-    def of_groups(self) -> dict[Group, NDArray[np.int64]]:
-        """Return the increments of all groups that are listed, in the order of their names."""
-        grouping = self.grouping
-        return {} if grouping is None else {group: self.of(grouping.key_of(group)) for group in grouping.groups}
-
-
-def fetch_increments(
+def _counts(
     source: Source,
     columns: Columns,
     thresholds: tuple[int, ...],
+    unit: PrivacyUnit,
     *,
     progress: Callable[[float], None] | None,
     group_into: Callable[[Any, Grouping], Grouping] | None = None,
-) -> Increments:
-    """Read the increments of all groups and days, as :func:`~anonhist.ingest.windows.read_cumulative` asks for them.
+) -> GroupedCumulativeCounts:
+    """Count on all days in all groups, or in the one group of no columns where there are none.
 
     ``group_into`` returns the grouping into listed groups, of the table that was opened and the grouping of
     ``columns``, which has none of them.
@@ -105,13 +83,24 @@ def fetch_increments(
         check_sums([(end, row[-2]) for row in rows for end in row[-4:-2]])
         rows = [row[:-4] for row in rows]
     place = {part.key_of(day): at for at, day in enumerate(days)}
-    shape = len(thresholds), len(days)
+    nothing = np.zeros((len(thresholds), len(days)), dtype=np.int64)
     found: dict[str | None, NDArray[np.int64]] = {}
     for day, _, *rest in rows:
         reached, group = rest[: len(thresholds)], rest[len(thresholds) :]
         key = group[0] if group else None
-        found.setdefault(key, np.zeros(shape, dtype=np.int64))[:, place[day]] += np.array(reached, dtype=np.int64)
-    return Increments(shape, found, columns.grouping)
+        found.setdefault(key, nothing.copy())[:, place[day]] += np.array(reached, dtype=np.int64)
+    grouping = columns.grouping
+    keys: dict[Group, str | None]
+    keys = {(): None} if grouping is None else {group: grouping.key_of(group) for group in grouping.groups}
+    return GroupedCumulativeCounts(
+        tuple(each.name for each in parts),
+        {
+            group: CumulativeCounts(
+                thresholds, days, found.get(key, nothing), unit=unit, order_key=columns.order_key or None
+            )
+            for group, key in keys.items()
+        },
+    )
 
 
 def _columns_in(header: Header, columns: Columns, day: Part, said: SaidOfRows, *, may_recognize: bool) -> Columns:
@@ -253,13 +242,12 @@ def read_cumulative(
     most = check_users(user, max_per_user, order_by, count_users=False)
     days_of = listed_days(by, days)
     levels = parse_thresholds(thresholds)
-    protected = unit_of_windows(unit, most, levels)
+    protected = unit_of_windows(unit, most, levels, bounds=None)
     key = key_of_order(user, order_key)
     columns = Columns(label or "label", user, most, order_by, key or "", keep_null, days=days_of)
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    found = fetch_increments(named, columns, levels, progress=progress)
-    return CumulativeCounts(levels, days_of[1], found.of(None), unit=protected, order_key=key)
+    return _counts(named, columns, levels, protected, progress=progress).first
 
 
 def listed_days(by: str, days: str | Iterable[Any]) -> tuple[Part, tuple[str, ...]]:
@@ -284,22 +272,27 @@ def listed_days(by: str, days: str | Iterable[Any]) -> tuple[Part, tuple[str, ..
     return part, check_days(names)
 
 
-def unit_of_windows(unit: PrivacyUnit | None, per_user: int | None, thresholds: tuple[int, ...]) -> PrivacyUnit:
-    """Return whom a release of cumulative windows protects, or refuse what its bounds do not cover."""
-    if unit is None or unit.max_count is None:
-        return protected_unit(unit, per_user, None, None)
-    if per_user is not None or unit.groups > 1:
+def unit_of_windows(
+    unit: PrivacyUnit | None,
+    per_user: int | None,
+    thresholds: tuple[int, ...],
+    *,
+    bounds: tuple[int | None, int | None] | None,
+) -> PrivacyUnit:
+    """Return whom a release of cumulative windows protects, or refuse what its bounds do not cover.
+
+    ``bounds`` are in how many groups a user and a label count; None where there are no groups.
+    """
+    if bounds is not None:
+        protected = protected_unit(unit, per_user, *bounds)
+    elif unit is None or unit.max_count is None:
+        protected = protected_unit(unit, per_user, None, None)
+    elif per_user is not None or unit.groups > 1:
         raise UsageError("Cumulative windows protect a label without groups, or users: choose one of the two.")
-    check_cap(unit, thresholds)
-    return unit
-
-
-def check_cap(unit: PrivacyUnit, thresholds: tuple[int, ...]) -> None:
-    """Refuse thresholds above the count from which those of labels are taken together."""
-    if unit.max_count is not None and thresholds[-1] > unit.max_count:
-        raise UsageError(
-            f"`thresholds` must not exceed `max_count`: counts of {unit.max_count:,} or more are taken together."
-        )
+    else:
+        protected = unit
+    check_cap(protected, thresholds)
+    return protected
 
 
 def read_cumulative_groups(
@@ -390,8 +383,7 @@ def read_cumulative_groups(
         raise UsageError(f"Groups by {part.name} have one day each: group by another column, or leave `by` out.")
     levels = parse_thresholds(thresholds)
     check_numbers(len(rows), len(levels), len(listed))
-    protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
-    check_cap(protected, levels)
+    protected = unit_of_windows(unit, most, levels, bounds=(grouping.groups_per_user, grouping.groups_per_label))
     key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
 
     def group_into(opened: Any, unlisted: Grouping) -> Grouping:
@@ -403,9 +395,4 @@ def read_cumulative_groups(
     )
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    found = fetch_increments(named, columns, levels, progress=progress, group_into=group_into)
-    counts = {
-        group: CumulativeCounts(levels, listed, increments, unit=protected, order_key=key)
-        for group, increments in found.of_groups().items()
-    }
-    return GroupedCumulativeCounts(tuple(each.name for each in parts), counts)
+    return _counts(named, columns, levels, protected, progress=progress, group_into=group_into)

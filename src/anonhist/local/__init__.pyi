@@ -1,6 +1,4 @@
 # The public names of the room, each listed here alone: see lazy.py.
-from anonhist.local.catalogue import Recommendation as Recommendation
-from anonhist.local.catalogue import recommend as recommend
 from anonhist.local.decoding.decoder import Normalized as Normalized
 from anonhist.local.decoding.decoder import Projected as Projected
 from anonhist.local.decoding.decoder import Unbiased as Unbiased
@@ -11,6 +9,8 @@ from anonhist.local.decoding.names import BenjaminiHochberg as BenjaminiHochberg
 from anonhist.local.decoding.names import Bonferroni as Bonferroni
 from anonhist.local.decoding.names import Holm as Holm
 from anonhist.local.heavy_hitters import HeavyHitters as HeavyHitters
+from anonhist.local.mechanisms import Recommendation as Recommendation
+from anonhist.local.mechanisms import recommend as recommend
 from anonhist.local.randomizers.blocks import HadamardResponse as HadamardResponse
 from anonhist.local.randomizers.blocks import HybridProjectiveGeometry as HybridProjectiveGeometry
 from anonhist.local.randomizers.blocks import ProjectiveGeometry as ProjectiveGeometry

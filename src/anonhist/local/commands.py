@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue.mechanisms import RANDOMIZER_OPTIONS, RANDOMIZERS
+from anonhist.catalogue import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.terminal.charging import CHARGING, charging_options, say_account
 from anonhist.terminal.decorators import (
+    LazyGroup,
     OneOf,
     SectionedCommand,
     catalogue_options,
@@ -23,26 +24,27 @@ from anonhist.terminal.decorators import (
     option_word,
     whole_number,
 )
-from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, csv_target, table_of, write_csv
-from anonhist.terminal.hints import LazyGroup
+from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import (
-    csv_output_option,
     delimiter_option,
     force_option,
     label_option,
     no_header_option,
+    output_options,
     quiet_option,
 )
 from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import BinaryIO
+    from collections.abc import Iterator
+    from typing import BinaryIO, TextIO
 
     from anonhist.accounting.recording import Recorded, Unrecorded
+    from anonhist.local.mechanisms import Recommendation
     from anonhist.local.surveys.survey import Survey
     from anonhist.terminal.charging import AskedAccount
+    from anonhist.terminal.destinations import Outputs
 
 
 @click.group(
@@ -137,8 +139,8 @@ def new(
     account.check()
     target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.files import check_ending, write_recorded
-    from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
     from anonhist.local.files import survey_text
+    from anonhist.local.mechanisms import needed_names, parameter_names, survey_class, takes_epsilon
     from anonhist.local.surveys.declaration import price_of, survey_digest
 
     if target != STDOUT:
@@ -225,7 +227,6 @@ def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: st
     return Alphabet(labels_in(file, what="the values there can be"), other=other)
 
 
-HEADER = ("mechanism", "standard_error", "mean_squared_error", "report_bytes", "decode_cost", "note")
 _RECOMMEND_EXAMPLES = """
 anonhist local recommend --alphabet-size 1000 --epsilon 1 --users 1e6
 anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-bytes 4
@@ -237,42 +238,23 @@ anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-byt
 @click.option("--epsilon", required=True, metavar="E", help="Privacy budget of one report, such as 1.")
 @click.option("--users", required=True, metavar="N", help="Number of people who will report, such as 1e6.")
 @click.option("--max-bytes", metavar="B", help="Largest size of a report in bytes.")
-@csv_output_option
-@force_option
-@quiet_option
-def recommend(
-    *,
-    alphabet_size: str,
-    epsilon: str,
-    users: str,
-    max_bytes: str | None,
-    output: str | None,
-    force: bool,
-    quiet: bool,
-) -> None:
+@output_options()
+def recommend(*, alphabet_size: str, epsilon: str, users: str, max_bytes: str | None, outputs: Outputs) -> None:
     """Recommend a mechanism by error and size of reports."""
     size = whole_number(alphabet_size, name="--alphabet-size") or 0
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
-    target = csv_target(output, what="A recommendation is", force=force)
-    from anonhist.local.catalogue import recommend
+    destination = outputs.for_table(STDOUT, what="A recommendation is")
+    from anonhist.local.mechanisms import recommend
 
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
-    write_csv(_csv(found.rows), target, lambda: _say_recommended(found), force=force, quiet=quiet)
+    destination.write(found, lambda stream: None if destination.is_piped else _say_recommended(found, stream))
 
 
-def _csv(recommended: Sequence[Any]) -> str:
-    rows = []
-    for row in recommended:
-        numbers = (f"{row.standard_error:.10g}", f"{row.mean_squared_error:.10g}")
-        rows.append((row.mechanism, *numbers, row.report_bytes, row.decode_cost, row.note))
-    return csv_of(HEADER, rows)
-
-
-def _say_recommended(found: Any) -> None:
+def _say_recommended(found: Recommendation, stream: TextIO) -> None:
     from rich.text import Text
 
-    console = console_on(sys.stdout, widest=110)
+    console = console_on(stream, widest=110)
     console.print(Text(f"Use {found.best}.", style="bold"), Text(found.reason))
     console.print()
     rows = []

@@ -29,7 +29,7 @@ from anonhist.formats.untrusted import (
     text,
     whole,
 )
-from anonhist.local.catalogue import survey_from
+from anonhist.local.mechanisms import survey_from
 from anonhist.local.surveys.reports import Tally
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
-from anonhist.local.cohorts.counts import DEFAULT_KEY
+from anonhist.local.cohort_counts import DEFAULT_KEY
 from anonhist.local.decoding.names import CorrectionLike, DecoderLike, as_decoder
 from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
 from anonhist.local.surveys.alphabet import distinct_candidates

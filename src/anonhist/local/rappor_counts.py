@@ -15,8 +15,8 @@ import numpy as np
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.formats.atomic import content_of
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.local.cohorts.counts import BitCounts, Supports
-from anonhist.local.cohorts.estimates import raw_estimates
+from anonhist.local.cohort_counts import BitCounts, Supports
+from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.randomizers.rappor import logarithm, parse_probability, report_epsilon
 from anonhist.local.surveys.alphabet import distinct_candidates
 from anonhist.local.surveys.estimate import RawEstimate

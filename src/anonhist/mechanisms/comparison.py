@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS, takers
+from anonhist.catalogue import PUBLIC_NUMBERS, MechanismName, takers
 from anonhist.errors import DataError, UsageError, kind_of, spell_out
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.mechanisms.privhist import BudgetShares
 from anonhist.mechanisms.releasing import (
     MECHANISM_NAMES,
-    MechanismName,
     check_name,
     choose,
     mechanism_class,

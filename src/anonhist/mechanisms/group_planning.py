@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from anonhist.accounting.recording import Price
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.kinds import Tabular

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.mechanisms.excess import refuse_nothing

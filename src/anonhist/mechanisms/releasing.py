@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
-from anonhist.catalogue import load
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS, MechanismName, load
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.additive import PrevalenceMechanism
 from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
@@ -85,17 +84,6 @@ def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMecha
 
 # Just above ln 3 = 1.0986…: from here on, the partition mechanism uses the whole budget.
 _WHOLE_BUDGET = Fraction(11, 10)
-MechanismName = Literal[
-    "auto",
-    "partition",
-    "frobenius",
-    "privhist",
-    "isotonic",
-    "cumulative",
-    "prevalence",
-    "bounded-partition",
-    "relaxed-partition",
-]
 _NEEDS_USERS = (
     "`excess_share` estimates what a bound left out: it needs a label unit, or the number of items of each user: read "
     "the profile with `user`, `max_per_user` and `count_users=True`."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from anonhist.mechanisms.windows_by_day import (
     TwoLevelMechanism,
 )
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
-from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts, check_cap, in_one_group
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest, rest_digest
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -127,29 +126,42 @@ def release_cumulative(
     """
     if not isinstance(counts, CumulativeCounts):
         raise UsageError(f"Cumulative counts are needed, as read_cumulative returns, not a {type(counts).__name__}.")
-    thresholds, days = counts.increments.shape
+    asked = _Asked(epsilon, unit, relation, mechanism)
+    return _recorded(in_one_group(counts), asked, source, (ledger, dataset, purpose, run_id)).first
+
+
+class _Asked(NamedTuple):
+    """What was asked of a release, besides the data."""
+
+    epsilon: EpsilonLike
+    unit: PrivacyUnit | None
+    relation: NeighboringRelation
+    mechanism: str
+
+
+def _recorded(
+    grouped: GroupedCumulativeCounts,
+    asked: _Asked,
+    source: RandomSource | None,
+    account: tuple[Ledger | str | None, str | None, str | None, str | None],
+) -> GroupedCumulativeRelease:
+    """Charge a release of all groups, and make it."""
+    thresholds, days = grouped.first.increments.shape
     prepared, reason = prepare_cumulative(
-        epsilon=epsilon,
-        unit=unit or counts.unit,
-        relation=relation,
-        mechanism=mechanism,
+        epsilon=asked.epsilon,
+        unit=asked.unit or grouped.unit,
+        relation=asked.relation,
+        mechanism=asked.mechanism,
         thresholds=thresholds,
         days=days,
     )
-    check_cap(prepared, counts.thresholds)
-    own = {"days": counts.days, "thresholds": counts.thresholds}
-    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), lambda: Price.of(prepared)) as recorded:
+    check_cap(prepared.unit, grouped.thresholds)
+    own = {"days": grouped.days, "thresholds": grouped.thresholds, "by": grouped.by, "groups": [*grouped]}
+    with recording(account_of(*account, settings=own), lambda: Price.of(prepared)) as recorded:
         recorded.keep()
-        released = replace(prepared.release(counts, source=source, reason=reason), receipt=recorded.receipt)
+        released = release_windows(grouped, prepared, reason, source=source).with_receipt(recorded.receipt)
         recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
     return released
-
-
-def check_cap(mechanism: WindowMechanism, thresholds: tuple[int, ...]) -> None:
-    """Refuse thresholds above the count from which those of labels are taken together."""
-    largest = mechanism.unit.max_count
-    if largest is not None and thresholds[-1] > largest:
-        raise UsageError(f"`thresholds` must not exceed `max_count`: counts of {largest:,} or more are taken together.")
 
 
 def prepare_cumulative(
@@ -246,27 +258,8 @@ def release_cumulative_groups(
             f"Cumulative counts of groups are needed, as read_cumulative_groups returns, not a {type(grouped).__name__}"
             "."
         )
-    thresholds, days = grouped.size_of_each
-    prepared, reason = prepare_cumulative(
-        epsilon=epsilon,
-        unit=unit or grouped.unit,
-        relation=relation,
-        mechanism=mechanism,
-        thresholds=thresholds,
-        days=days,
-    )
-    check_cap(prepared, grouped.thresholds)
-    own = {
-        "days": next(iter(grouped.values())).days,
-        "thresholds": grouped.thresholds,
-        "by": grouped.by,
-        "groups": [*grouped],
-    }
-    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), lambda: Price.of(prepared)) as recorded:
-        recorded.keep()
-        released = release_windows(grouped, prepared, reason, source=source).with_receipt(recorded.receipt)
-        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
-    return released
+    asked = _Asked(epsilon, unit, relation, mechanism)
+    return _recorded(grouped, asked, source, (ledger, dataset, purpose, run_id))
 
 
 def release_windows(

@@ -1,16 +1,16 @@
-"""Profiles of several groups, the levels of their grouping columns, and totals."""
+"""A value for each of several groups; their profiles, the levels of their grouping columns, and totals."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.profile import BoundedUnits, Profile
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # A name for each grouping column; None where there is no value.
 Group = tuple[str | None, ...]
+Value = TypeVar("Value")
 
 
 class Finding(Protocol):
@@ -42,7 +43,114 @@ class Finding(Protocol):
         """Which data sets are neighbors."""
 
 
-class GroupedProfile(Mapping[Group, Profile]):
+class ByGroup(Generic[Value]):
+    """A value for each of several groups, asked as a mapping is: ``found["spring", "DE"]``, a name for each column.
+
+    Of a single grouping column, its name will do: ``found["DE"]``. It is no ``Mapping``: data frame libraries take one
+    for columns by name.
+    """
+
+    by: tuple[str, ...]
+    _values: Mapping[Group, Value]
+    # Whatever can be asked for: the groups, and perhaps totals.
+    _known: Mapping[Group, Value]
+    # The other arguments of the constructor, and which of them equal values may differ in.
+    _others: ClassVar[tuple[str, ...]] = ()
+    _not_compared: ClassVar[tuple[str, ...]] = ()
+    # What the values of all groups have in common, and what is said where they do not.
+    _shared: ClassVar[tuple[str, ...]] = ()
+    _must_share: ClassVar[str] = ""
+    _must_have: ClassVar[str] = "There is no group: name at least one."
+
+    def __init__(self, by: tuple[str, ...], values: Mapping[Group, Value]) -> None:
+        """Check and freeze the groups."""
+        if not values:
+            raise UsageError(self._must_have)
+        # Everything together is the one group of no columns.
+        if any(not isinstance(group, tuple) or len(group) != len(by) for group in values):
+            raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
+        first, *others = ([getattr(each, name) for name in self._shared] for each in values.values())
+        if any(other != first for other in others):
+            raise UsageError(self._must_share)
+        found = MappingProxyType(dict(values))
+        vars(self).update(by=tuple(by), _values=found, _known=found)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: it is a value."""
+        raise AttributeError(f"A {type(self).__name__} is immutable; make a new one instead of setting {name}.")
+
+    def __getitem__(self, group: Group | str | None) -> Value:
+        """Return the value of a group; of a single grouping column, its name will do."""
+        key = group if isinstance(group, tuple) else (group,)
+        if key not in self._known:
+            raise KeyError(f"There is no group {key!r:.80}.")
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[Group]:
+        """Iterate over the groups, in the order in which they were given."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """Return the number of groups, which is public."""
+        return len(self._values)
+
+    def __contains__(self, group: object) -> bool:
+        """Return whether a group can be asked for; a single name will do."""
+        return (group if isinstance(group, tuple) else (group,)) in self._known
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the grouping columns, the value of each group, and whatever else is not told apart from them."""
+        if type(self) is not type(other):
+            return NotImplemented
+        names = ("by", "_values", *(name for name in self._others if name not in self._not_compared))
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def __hash__(self) -> int:
+        """Hash what equal values share."""
+        return hash((self.by, frozenset(self._values)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle through the constructor, as profiles are."""
+        return self._again, (dict(self._values),)
+
+    @property
+    def _again(self) -> Callable[[Mapping[Group, Value]], Self]:
+        """The constructor, with all arguments but the values."""
+        make: Any = type(self)
+        return partial(make, self.by, **{name: getattr(self, name) for name in self._others})
+
+    def keys(self) -> KeysView[Group]:
+        """Return the groups."""
+        return self._values.keys()
+
+    def values(self) -> ValuesView[Value]:
+        """Return the value of each group."""
+        return self._values.values()
+
+    def items(self) -> ItemsView[Group, Value]:
+        """Return pairs of a group and its value."""
+        return self._values.items()
+
+    def get(self, group: Group | str | None, default: Value | None = None) -> Value | None:
+        """Return the value of a group; ``default`` if there is none."""
+        return self[group] if self.__contains__(group) else default
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups, in order."""
+        return tuple(self)
+
+    @property
+    def first(self) -> Value:
+        """The value of the first group, which has all that groups share."""
+        return next(iter(self.values()))
+
+    def __repr__(self) -> str:
+        """Say what is public."""
+        return f"{type(self).__name__}({len(self):,} groups by {', '.join(self.by)})"
+
+
+class GroupedProfile(ByGroup[Profile]):
     """A profile of each group: exact, and so private.
 
     Parameters
@@ -89,6 +197,8 @@ class GroupedProfile(Mapping[Group, Profile]):
     levels: Levels | None
     above: tuple[GroupedProfile, ...]
     units: BoundedUnits | None
+    _others = ("unit", "order_key", "finding", "receipt", "levels", "above", "units")
+    _not_compared = ("order_key", "receipt", "units")
 
     def __init__(
         self,
@@ -104,23 +214,18 @@ class GroupedProfile(Mapping[Group, Profile]):
         units: BoundedUnits | None = None,
     ) -> None:
         """Check and freeze the groups."""
-        if not profiles:
-            raise UsageError("There is no group: name at least one.")
-        if receipt is not None and finding is None:
-            raise UsageError("A receipt is for groups that were found: listed ones cost nothing.")
-        # Everything together is the one group of no columns.
-        if any(not isinstance(group, tuple) or len(group) != len(by) for group in profiles):
-            raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
-        depths = range(len(by)) if levels is Levels.CROSSING else ()
-        if [each.by for each in above] != [tuple(by[:depth]) for depth in depths]:
-            raise UsageError("Crossing levels are by none of the grouping columns, by the first, and so on.")
         # Each knows whom the whole protects: a release of it alone must not promise less.
         known = {
             group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key)
             for group, each in profiles.items()
         }
+        super().__init__(by, known)
+        if receipt is not None and finding is None:
+            raise UsageError("A receipt is for groups that were found: listed ones cost nothing.")
+        depths = range(len(by)) if levels is Levels.CROSSING else ()
+        if [each.by for each in above] != [tuple(by[:depth]) for depth in depths]:
+            raise UsageError("Crossing levels are by none of the grouping columns, by the first, and so on.")
         vars(self).update(
-            by=tuple(by),
             unit=unit,
             order_key=order_key,
             finding=finding,
@@ -128,45 +233,7 @@ class GroupedProfile(Mapping[Group, Profile]):
             levels=levels,
             above=above,
             units=units,
-            _profiles=MappingProxyType(known),
         )
-
-    _profiles: Mapping[Group, Profile]
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: it is a value."""
-        raise AttributeError(f"A GroupedProfile is immutable; make a new one instead of setting {name}.")
-
-    def __getitem__(self, group: Group | str | None) -> Profile:
-        """Return the profile of a group; of a single grouping column, its name will do."""
-        return self._profiles[group if isinstance(group, tuple) else (group,)]
-
-    def __iter__(self) -> Iterator[Group]:
-        """Iterate over the groups, in the order in which they were given."""
-        return iter(self._profiles)
-
-    def __len__(self) -> int:
-        """Return the number of groups, which is public."""
-        return len(self._profiles)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare everything but the order key, the receipt and the units, which equal profiles may differ in."""
-        if not isinstance(other, GroupedProfile):
-            return NotImplemented
-        mine = (self.by, self.unit, self.finding, self.levels, self.above, self._profiles)
-        return mine == (other.by, other.unit, other.finding, other.levels, other.above, other._profiles)
-
-    __hash__ = None  # type: ignore[assignment]  # as of any mapping
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle through the constructor, as profiles are."""
-        names = ("unit", "order_key", "finding", "receipt", "levels", "above", "units")
-        rebuild = partial(type(self), **{name: getattr(self, name) for name in names})
-        return rebuild, (self.by, dict(self._profiles))
-
-    def __repr__(self) -> str:
-        """Say what is public."""
-        return f"GroupedProfile({len(self):,} groups by {', '.join(self.by)})"
 
 
 def parse_levels(given: str | Levels | None) -> Levels | None:

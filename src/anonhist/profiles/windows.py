@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from itertools import pairwise
-from types import MappingProxyType
 from typing import SupportsIndex
 
 import numpy as np
@@ -16,7 +15,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.numeric.arrays import read_only
 from anonhist.privacy import PrivacyUnit, parse_order_key
-from anonhist.profiles.grouped import Group
+from anonhist.profiles.grouped import ByGroup, Group
 
 # A release has an interval for each threshold on each day.
 MOST_THRESHOLDS, MOST_DAYS = 100, 1_100
@@ -105,6 +104,14 @@ def _checked(given: ArrayLike, thresholds: int, days: int) -> NDArray[np.int64]:
     return read_only(found.astype(np.int64))
 
 
+def check_cap(unit: PrivacyUnit, thresholds: tuple[int, ...]) -> None:
+    """Refuse thresholds above the count from which those of labels are taken together."""
+    if unit.max_count is not None and thresholds[-1] > unit.max_count:
+        raise UsageError(
+            f"`thresholds` must not exceed `max_count`: counts of {unit.max_count:,} or more are taken together."
+        )
+
+
 # Numbers of a release: groups times thresholds times days.
 MOST_NUMBERS = 10_000_000
 
@@ -118,13 +125,13 @@ def check_numbers(groups: int, thresholds: int, days: int) -> None:
         )
 
 
-class GroupedCumulativeCounts(Mapping[Group, CumulativeCounts]):
+class GroupedCumulativeCounts(ByGroup[CumulativeCounts]):
     """How many labels first reach each threshold on each day, in each group: exact, and so private.
 
     Parameters
     ----------
     by
-        The names of the grouping columns.
+        The names of the grouping columns; none for the one group ``()``, of everything together.
     counts
         The counts of each group, all with the same thresholds, days, unit and order key. Which groups there are is
         public.
@@ -143,67 +150,30 @@ class GroupedCumulativeCounts(Mapping[Group, CumulativeCounts]):
     [[4, 5], [0, 2]]
     """
 
-    by: tuple[str, ...]
-    _counts: Mapping[Group, CumulativeCounts]
+    _shared = ("thresholds", "days", "unit", "order_key")
+    _must_share = "All groups must have the same thresholds, days, unit and order key."
 
     def __init__(self, by: tuple[str, ...], counts: Mapping[Group, CumulativeCounts]) -> None:
         """Check and freeze the groups."""
-        if not counts:
-            raise UsageError("There is no group: name at least one.")
-        if not by or any(not isinstance(group, tuple) or len(group) != len(by) for group in counts):
-            raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
-        if len({(each.thresholds, each.days, each.unit, each.order_key) for each in counts.values()}) > 1:
-            raise UsageError("All groups must have the same thresholds, days, unit and order key.")
-        vars(self).update(by=tuple(by), _counts=MappingProxyType(dict(counts)))
-        check_numbers(len(counts), *self.size_of_each)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: it is a value."""
-        raise AttributeError(f"GroupedCumulativeCounts are immutable; make new ones instead of setting {name}.")
-
-    def __getitem__(self, group: Group | str | None) -> CumulativeCounts:
-        """Return the counts of a group; of a single grouping column, its name will do."""
-        return self._counts[group if isinstance(group, tuple) else (group,)]
-
-    def __iter__(self) -> Iterator[Group]:
-        """Iterate over the groups, in the order in which they were given."""
-        return iter(self._counts)
-
-    def __len__(self) -> int:
-        """Return the number of groups, which is public."""
-        return len(self._counts)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the grouping columns and the counts of each group."""
-        if not isinstance(other, GroupedCumulativeCounts):
-            return NotImplemented
-        return self.by == other.by and self._counts == other._counts
-
-    __hash__ = None  # type: ignore[assignment]  # as of any mapping
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle through the constructor, as profiles are."""
-        return type(self), (self.by, dict(self._counts))
-
-    def __repr__(self) -> str:
-        """Say what is public."""
-        return f"GroupedCumulativeCounts({len(self):,} groups by {', '.join(self.by)})"
-
-    @property
-    def _first(self) -> CumulativeCounts:
-        return next(iter(self.values()))
+        super().__init__(by, counts)
+        check_numbers(len(counts), *self.first.increments.shape)
 
     @property
     def unit(self) -> PrivacyUnit:
         """The unit that a release protects at least, over all groups together."""
-        return self._first.unit
+        return self.first.unit
 
     @property
     def thresholds(self) -> tuple[int, ...]:
         """The thresholds of all groups."""
-        return self._first.thresholds
+        return self.first.thresholds
 
     @property
-    def size_of_each(self) -> tuple[int, int]:
-        """How many thresholds and days there are."""
-        return len(self._first.thresholds), len(self._first.days)
+    def days(self) -> tuple[str, ...]:
+        """The days of all groups."""
+        return self.first.days
+
+
+def in_one_group(counts: CumulativeCounts) -> GroupedCumulativeCounts:
+    """Return counts without groups as those of the one group of no columns."""
+    return GroupedCumulativeCounts((), {(): counts})

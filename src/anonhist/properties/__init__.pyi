@@ -2,7 +2,7 @@
 from anonhist.profiles import sorted_l1 as sorted_l1
 from anonhist.profiles import sorted_l2 as sorted_l2
 from anonhist.profiles import sorted_linf as sorted_linf
-from anonhist.properties.catalogue import estimate_all as estimate_all
+from anonhist.properties.by_name import estimate_all as estimate_all
 from anonhist.properties.curve import Curve as Curve
 from anonhist.properties.entropy import entropy as entropy
 from anonhist.properties.estimate import Estimate as Estimate

@@ -16,8 +16,7 @@ from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.entropy import EntropyInterval, entropy_unit
 from anonhist.properties.estimate import Bounds, Estimate
 from anonhist.properties.estimator import Point, Resimulated, check_method, value_of
-from anonhist.properties.order_sums import ChaoJostSum, OrderSum, PlugInSum, check_order
-from anonhist.properties.power_sum import PowerSumInterval, UnbiasedSum
+from anonhist.properties.power_sum import ChaoJostSum, OrderSum, PlugInSum, PowerSumInterval, UnbiasedSum, check_order
 from anonhist.properties.support_size import AtLeastLabels
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from anonhist.properties.apply import Interval
     from anonhist.properties.estimator import Sample
-    from anonhist.properties.order_sums import SumEstimator
+    from anonhist.properties.power_sum import SumEstimator
 
 _ONLY_LEAST = "labels too rare to be seen may add any amount at orders below 2"
 

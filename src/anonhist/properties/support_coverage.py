@@ -16,9 +16,10 @@ from anonhist.properties.apply import apply
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, chao_unseen
 from anonhist.properties.estimator import Point, Resimulated, check_method, error_of, profile_of
-from anonhist.properties.poisson_mixture import Mixture, PoissonMixture
-from anonhist.properties.unseen_series import (
+from anonhist.properties.unseen_labels import (
     GoodToulmin,
+    Mixture,
+    PoissonMixture,
     Rarefaction,
     SmoothedBinomialA,
     SmoothedBinomialB,

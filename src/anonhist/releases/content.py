@@ -9,9 +9,10 @@ from anonhist.accounting import Released
 from anonhist.accounting.entry import canonical
 from anonhist.accounting.recording import recording
 from anonhist.profiles.profile import Bounded
-from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, Windows, in_groups
 from anonhist.releases.error import ReleaseError
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.release import Release
 from anonhist.releases.totals import NestedTotals
 
 if TYPE_CHECKING:
@@ -24,15 +25,14 @@ if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
     from anonhist.releases.evidence import KPlusBand, PrevalenceBand
     from anonhist.releases.excess import Excess
-    from anonhist.releases.release import Release
 
-    AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
-    Made = TypeVar("Made", bound=AnyRelease)
+    Made = TypeVar("Made", bound="AnyRelease")
 
+AnyRelease = Release | GroupedRelease | Windows
 _EXCESS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
 
 
-def content_digest(released: Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease) -> str:
+def content_digest(released: AnyRelease) -> str:
     """Return the SHA-256 digest of what a release says: its numbers, its guarantee and how it was made.
 
     Errors and intervals are left out: they follow from the rest, and are estimated anew where they are not kept. A
@@ -40,11 +40,10 @@ def content_digest(released: Release | GroupedRelease | CumulativeRelease | Grou
     """
     if isinstance(released, GroupedRelease):
         return digest_of(_of_groups(released))
-    if isinstance(released, GroupedCumulativeRelease):
-        groups = [[list(group), _of_windows(each)] for group, each in released.items()]
-        return digest_of({"by": list(released.by), "groups": groups})
-    if isinstance(released, CumulativeRelease):
-        return digest_of(_of_windows(released))
+    if isinstance(released, Windows):
+        grouped = in_groups(released)
+        groups = [[list(group), _of_windows(each)] for group, each in grouped.items()]
+        return digest_of({"by": list(grouped.by), "groups": groups})
     return digest_of(content(released))
 
 
@@ -152,10 +151,8 @@ def rest_digests(released: AnyRelease) -> tuple[str, ...]:
     profile whose errors are known: with them, and without. Releases of cumulative windows have their intervals from the
     beginning, and one digest.
     """
-    if isinstance(released, GroupedCumulativeRelease):
-        return (digest_of([[list(group), _rest_of_windows(each)] for group, each in released.items()]),)
-    if isinstance(released, CumulativeRelease):
-        return (digest_of(_rest_of_windows(released)),)
+    if isinstance(released, Windows):
+        return (digest_of([[list(group), _rest_of_windows(each)] for group, each in in_groups(released).items()]),)
     words, errors = _words(released), _errors(released)
     without = digest_of([words, None])
     return (without,) if errors is None else (digest_of([words, errors]), without)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from dataclasses import replace
-from types import MappingProxyType
-from typing import NoReturn, Protocol, SupportsIndex
+from collections.abc import Iterable, Mapping
+from typing import Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, converted, frozen, optional
-from anonhist.kinds import Saved, Shown, Tabular
+from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.numeric.arrays import read_only
-from anonhist.privacy import Guarantee, is_in_groups, left_out, none_left_out, parse_order_key, short_decimal
+from anonhist.privacy import Guarantee, is_in_groups, left_out, none_left_out
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
+from anonhist.releases.made import OneRelease, ReleaseByGroup, in_short
 
 METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
 
@@ -44,7 +41,7 @@ class MadeWindows(Protocol):
 
 
 @frozen
-class CumulativeRelease(Shown, Tabular, Saved):
+class CumulativeRelease(OneRelease):
     """How many labels have reached each threshold by the end of each day, with 95 % intervals and one guarantee.
 
     ``release[day, k]`` is one of these numbers, as an :class:`~anonhist.properties.estimate.Estimate`.
@@ -89,21 +86,15 @@ class CumulativeRelease(Shown, Tabular, Saved):
     lows: Converted[ArrayLike, NDArray[np.int64]] = completed(lambda self, given: self._numbers(given), shown=False)
     highs: Converted[ArrayLike, NDArray[np.int64]] = completed(lambda self, given: self._numbers(given), shown=False)
     mechanism: MadeWindows
-    reason: str
-    library_version: str
-    order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None)
-    receipt: Receipt | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.mechanism.standard_errors.shape != self.values.shape:
             raise UsageError("The mechanism is for another number of thresholds or days.")
         if (np.diff(self.values, axis=1) < 0).any() or (np.diff(self.values, axis=0) > 0).any():
             raise UsageError("Running sums must not decrease from day to day, nor increase with the threshold.")
         if (self.lows > self.values).any() or (self.highs < self.values).any() or (self.lows < 0).any():
             raise UsageError("Each number must be in its interval.")
-        unit = self.guarantee.unit
-        if self.order_key is not None and unit.max_items is unit.max_count is None:
-            raise UsageError("Only a release for users, or for labels in groups, has an order key.")
 
     def _numbers(self, given: ArrayLike) -> NDArray[np.int64]:
         found = np.asarray(given)
@@ -150,11 +141,11 @@ class CumulativeRelease(Shown, Tabular, Saved):
     def __repr__(self) -> str:
         return (
             f"CumulativeRelease({len(self.thresholds)} thresholds on {len(self.days)} days, {self.mechanism.name}, "
-            f"epsilon={short_decimal(self.guarantee.epsilon)}, {self.guarantee.unit})"
+            f"{in_short(self.guarantee)})"
         )
 
 
-class GroupedCumulativeRelease(Shown, Tabular, Saved):
+class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
     """The cumulative windows of each of several groups, with one guarantee for all of them together.
 
     It is a mapping from a group, a name for each grouping column, to its release: ``release["spring", "DE"]``, or
@@ -166,7 +157,7 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
     Parameters
     ----------
     by
-        The names of the grouping columns.
+        The names of the grouping columns; none for the one group ``()``, of everything together.
     releases
         The release of each group, all made by one mechanism, independently, with the same thresholds and days.
 
@@ -194,93 +185,17 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
     """
 
     known_as = "windows of groups"
-    by: tuple[str, ...]
-    _releases: Mapping[Group, CumulativeRelease]
+    _shared = ("thresholds", "days", "mechanism", "reason", "library_version", "order_key", "receipt")
 
     def __init__(self, by: tuple[str, ...], releases: Mapping[Group, CumulativeRelease]) -> None:
         """Check and freeze the groups."""
-        if not releases:
-            raise UsageError("A release of groups has at least one group.")
-        if not by or any(not isinstance(group, tuple) or len(group) != len(by) for group in releases):
-            raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
-        first, *others = map(_shared, releases.values())
-        if any(other != first for other in others):
-            raise UsageError("The releases of all groups must be made by one mechanism, in one step.")
-        vars(self).update(by=tuple(by), _releases=MappingProxyType(dict(releases)))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: it is a value."""
-        raise AttributeError(f"A GroupedCumulativeRelease is immutable; make a new one instead of setting {name}.")
-
-    def __getitem__(self, group: Group | str | None) -> CumulativeRelease:
-        """Return the release of a group; of a single grouping column, its name will do."""
-        found = self._releases.get(group if isinstance(group, tuple) else (group,))
-        if found is None:
-            raise KeyError(f"There is no group {group!r:.80}.")
-        return found
-
-    def __iter__(self) -> Iterator[Group]:
-        """Iterate over the groups, in the order of their names."""
-        return iter(self._releases)
-
-    def __len__(self) -> int:
-        """Return the number of groups."""
-        return len(self._releases)
-
-    def __contains__(self, group: object) -> bool:
-        """Return whether there is such a group; a single name will do."""
-        return (group if isinstance(group, tuple) else (group,)) in self._releases
-
-    def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse: pandas would make a table of the names of groups, without what was released."""
-        raise UsageError("A release of groups is no array: take its table with to_pandas() or to_polars().")
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the grouping columns and the release of each group."""
-        if not isinstance(other, GroupedCumulativeRelease):
-            return NotImplemented
-        return self.by == other.by and self._releases == other._releases
-
-    def __hash__(self) -> int:
-        """Hash what equal releases share."""
-        return hash((self.by, self.groups, self.mechanism))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle through the constructor."""
-        return type(self), (self.by, dict(self._releases))
-
-    def keys(self) -> KeysView[Group]:
-        """Return the groups."""
-        return self._releases.keys()
-
-    def values(self) -> ValuesView[CumulativeRelease]:
-        """Return the release of each group."""
-        return self._releases.values()
-
-    def items(self) -> ItemsView[Group, CumulativeRelease]:
-        """Return pairs of a group and its release."""
-        return self._releases.items()
-
-    def get(self, group: Group | str | None, default: CumulativeRelease | None = None) -> CumulativeRelease | None:
-        """Return the release of a group; ``default`` if there is none."""
-        return self[group] if self.__contains__(group) else default
+        super().__init__(by, releases)
 
     def __repr__(self) -> str:
         return (
-            f"GroupedCumulativeRelease({len(self):,} groups by {', '.join(self.by)}, {len(self.thresholds)} thresholds "
-            f"on {len(self.days)} days, {self.mechanism.name}, epsilon={short_decimal(self.guarantee.epsilon)}, "
-            f"{self.guarantee.unit})"
+            f"{super().__repr__().removesuffix(')')}, {len(self.thresholds)} thresholds on {len(self.days)} days, "
+            f"{self.mechanism.name}, {in_short(self.guarantee)})"
         )
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """The groups, in order."""
-        return tuple(self)
-
-    @property
-    def first(self) -> CumulativeRelease:
-        """The release of the first group, which has all that groups share."""
-        return next(iter(self.values()))
 
     @property
     def thresholds(self) -> tuple[int, ...]:
@@ -293,16 +208,6 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
         return self.first.days
 
     @property
-    def receipt(self) -> Receipt | None:
-        """Where the release was charged, if a ledger keeps account."""
-        return self.first.receipt
-
-    def with_receipt(self, receipt: Receipt | None) -> GroupedCumulativeRelease:
-        """Return the release with its receipt, which the release of each group carries, too."""
-        made = {group: replace(each, receipt=receipt) for group, each in self._releases.items()}
-        return GroupedCumulativeRelease(self.by, made)
-
-    @property
     def mechanism(self) -> MadeWindows:
         """The mechanism that released each group."""
         return self.first.mechanism
@@ -312,24 +217,10 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
         """The guarantee, of all groups and days together."""
         return self.first.guarantee
 
-    @property
-    def order_key(self) -> str | None:
-        """The key of the random choice by which items of users, or groups of users and labels, were kept, if any."""
-        return self.first.order_key
 
-    @property
-    def left_out(self) -> str:
-        """What intervals leave out, because units were bounded; empty if they were not."""
-        return self.first.left_out
+Windows = CumulativeRelease | GroupedCumulativeRelease
 
 
-def _shared(release: CumulativeRelease) -> tuple[object, ...]:
-    return (
-        release.thresholds,
-        release.days,
-        release.mechanism,
-        release.reason,
-        release.library_version,
-        release.order_key,
-        release.receipt,
-    )
+def in_groups(release: Windows) -> GroupedCumulativeRelease:
+    """Return windows as those of groups: where there are none, of the one group of no columns."""
+    return release if isinstance(release, GroupedCumulativeRelease) else GroupedCumulativeRelease((), {(): release})

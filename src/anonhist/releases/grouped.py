@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from anonhist.accounting import Receipt
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
-from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out, short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles.grouped import Group, prefixes_of
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.excess import Excess
+from anonhist.releases.made import ReleaseByGroup, in_short
 from anonhist.releases.protocols import Mechanism
 from anonhist.releases.release import Release
 from anonhist.releases.runs import part_of
@@ -90,7 +88,7 @@ def total_delta(mechanism: Mechanism, groups: int | None) -> Fraction:
 _PROFILES_STEP = "the profiles of all groups"
 
 
-class GroupedRelease(Shown, Tabular, Saved):
+class GroupedRelease(ReleaseByGroup[Release]):
     """The private profile of each of several groups, with one guarantee for all of them together.
 
     The guarantee of each group's release is that of the group alone; :attr:`guarantee` is for all of them.
@@ -147,13 +145,11 @@ class GroupedRelease(Shown, Tabular, Saved):
     """
 
     known_as = "groups"
-    by: tuple[str, ...]
     guarantee: Guarantee
     found_with: tuple[Fraction, Fraction] | None
-    _releases: Mapping[Group, Release]
-    _totals: Mapping[Group, Release]
     totals: NestedTotals | CrossingTotals | None
     excess: Excess | None
+    _others = ("found_with", "totals", "excess")
 
     def __init__(
         self,
@@ -165,10 +161,9 @@ class GroupedRelease(Shown, Tabular, Saved):
         excess: Excess | None = None,
     ) -> None:
         """Check the groups, and state the guarantee of all of them."""
-        if not releases:
-            raise UsageError("A release of groups has at least one group.")
-        if not by or any(not isinstance(group, tuple) or len(group) != len(by) for group in releases):
-            raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
+        super().__init__(by, _frozen(releases, found_with))
+        if not by:
+            raise UsageError("Each group must have one name for each grouping column: .")
         if totals is not None and list(totals.known) != prefixes_of(releases):
             raise UsageError(
                 "Levels need the total of each: of everything, then by the first grouping column, and so on."
@@ -188,89 +183,15 @@ class GroupedRelease(Shown, Tabular, Saved):
         elif totals is not None:
             above = dict(totals.known)
         vars(self).update(
-            by=tuple(by),
             guarantee=whole,
             found_with=found_with,
             totals=totals,
             excess=excess and _in_groups(excess, len(releases), whole),
-            _releases=_frozen(releases, found_with),
-            _totals=_frozen(above, found_with),
+            _known=MappingProxyType({**_frozen(above, found_with), **self._values}),
         )
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: it is a value."""
-        raise AttributeError(f"A GroupedRelease is immutable; make a new one instead of setting {name}.")
-
-    def __getitem__(self, group: Group | str | None) -> Release:
-        """Return the release of a group, or of a total by the first names of its groups; a single name will do."""
-        key = group if isinstance(group, tuple) else (group,)
-        found = self._releases.get(key, self._totals.get(key))
-        if found is None:
-            raise KeyError(f"There is no group {key!r:.80}.")
-        return found
-
-    def __iter__(self) -> Iterator[Group]:
-        """Iterate over the groups, in the order of their names."""
-        return iter(self._releases)
-
-    def __len__(self) -> int:
-        """Return the number of groups."""
-        return len(self._releases)
-
-    def __contains__(self, group: object) -> bool:
-        """Return whether there is such a group or total; a single name will do."""
-        key = group if isinstance(group, tuple) else (group,)
-        return key in self._releases or key in self._totals
-
-    def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse: pandas would make a table of the names of groups, without what was released."""
-        raise UsageError("A release of groups is no array: take its table with to_pandas() or to_polars().")
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the grouping columns, what finding groups cost, the excess, and all releases."""
-        if not isinstance(other, GroupedRelease):
-            return NotImplemented
-        mine = (self.by, self.found_with, self.totals, self.excess, self._releases)
-        return mine == (other.by, other.found_with, other.totals, other.excess, other._releases)
-
-    def __hash__(self) -> int:
-        """Hash what equal releases share."""
-        return hash((self.by, self.found_with, self.groups, self.mechanism))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle through the constructor."""
-        rebuild = partial(type(self), found_with=self.found_with, totals=self.totals, excess=self.excess)
-        return rebuild, (self.by, dict(self._releases))
-
-    def keys(self) -> KeysView[Group]:
-        """Return the groups."""
-        return self._releases.keys()
-
-    def values(self) -> ValuesView[Release]:
-        """Return the release of each group."""
-        return self._releases.values()
-
-    def items(self) -> ItemsView[Group, Release]:
-        """Return pairs of a group and its release."""
-        return self._releases.items()
-
-    def get(self, group: Group | str | None, default: Release | None = None) -> Release | None:
-        """Return the release of a group or of a total; ``default`` if there is none."""
-        return self[group] if self.__contains__(group) else default
 
     def __repr__(self) -> str:
-        told, delta = self.guarantee, ""
-        if told.delta:
-            delta = f", delta={round_up(told.delta)}"
-        return (
-            f"GroupedRelease({len(self):,} groups by {', '.join(self.by)}, {self.mechanism.name}, "
-            f"epsilon={short_decimal(told.epsilon)}{delta}, {told.unit})"
-        )
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """The groups, in order."""
-        return tuple(self)
+        return f"{super().__repr__().removesuffix(')')}, {self.mechanism.name}, {in_short(self.guarantee)})"
 
     @property
     def levels(self) -> Levels | None:
@@ -292,10 +213,10 @@ class GroupedRelease(Shown, Tabular, Saved):
         UsageError
             If there is no such level.
         """
-        found = self._releases if depth == len(self.by) else _at(depth, self._totals)
+        found = _at(depth, self._known)
         if not found:
             raise UsageError(f"This release has no level of {depth} grouping columns; make it with levels.")
-        return MappingProxyType(dict(found))
+        return MappingProxyType(found)
 
     @property
     def everything(self) -> Mapping[Group, Release]:
@@ -305,28 +226,18 @@ class GroupedRelease(Shown, Tabular, Saved):
         --------
         >>> import anonhist as ah
         >>> from anonhist.profiles.grouped import GroupedProfile
-        >>> from anonhist.catalogue.mechanisms import Levels
+        >>> from anonhist.catalogue import Levels
         >>> profiles = {("CA",): ah.Profile.from_counts([3, 1]), ("NV",): ah.Profile.from_counts([2])}
         >>> grouped = GroupedProfile(("state",), profiles, unit=ah.PrivacyUnit.item(), levels=Levels.NESTED)
         >>> list(ah.release_groups(grouped, epsilon=1).everything)
         [(), ('CA',), ('NV',)]
         """
-        return MappingProxyType({**self._totals, **self._releases})
+        return self._known
 
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism that released each group."""
-        return next(iter(self.values())).mechanism
-
-    @property
-    def reason(self) -> str:
-        """Why that mechanism was chosen."""
-        return next(iter(self.values())).reason
-
-    @property
-    def order_key(self) -> str | None:
-        """The key of the random choice by which items of users, or groups of users and labels, were kept, if any."""
-        return next(iter(self.values())).order_key
+        return self.first.mechanism
 
     @property
     def left_out(self) -> str:
@@ -336,22 +247,7 @@ class GroupedRelease(Shown, Tabular, Saved):
     @property
     def drawn(self) -> Mapping[Group, Release]:
         """The releases that were drawn, those of crossing totals first; the others follow from them."""
-        return self.everything if isinstance(self.totals, CrossingTotals) else self._releases
-
-    @property
-    def receipt(self) -> Receipt | None:
-        """Where the release was charged, if a ledger keeps account."""
-        return next(iter(self.values())).receipt
-
-    def with_receipt(self, receipt: Receipt | None) -> GroupedRelease:
-        """Return the release with its receipt, which the release of each group carries, too."""
-        if receipt is None:
-            return self
-        own = {group: replace(each, receipt=receipt) for group, each in self._releases.items()}
-        totals = self.totals
-        if isinstance(totals, CrossingTotals):
-            totals = CrossingTotals({group: replace(each, receipt=receipt) for group, each in self._totals.items()})
-        return self._with(own, totals)
+        return self._known if isinstance(self.totals, CrossingTotals) else self._values
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> GroupedRelease:
         """Return the release with the error of each group recorded, as :meth:`Release.with_error` does.
@@ -361,25 +257,28 @@ class GroupedRelease(Shown, Tabular, Saved):
         progress
             Called from time to time with the share done, in (0, 1].
         """
-        drawn = [*self._releases.items()]
-        if isinstance(self.totals, CrossingTotals):
-            drawn += self._totals.items()
         told: dict[Group, Release] = {}
-        for at, (group, each) in enumerate(drawn):
+        for at, (group, each) in enumerate(drawn := self.drawn.items()):
             told[group] = each.with_error(progress=part_of(progress, at / len(drawn), (at + 1) / len(drawn)))
-        own = {group: told[group] for group in self._releases}
-        totals: NestedTotals | CrossingTotals | None = None
-        if isinstance(self.totals, CrossingTotals):
-            totals = CrossingTotals({group: told[group] for group in self._totals})
-        elif self.totals is not None:
-            # Their runs are those of the groups, which are there by now.
-            sums = self._with(own, self.totals)
-            totals = NestedTotals({prefix: sums[prefix].error for prefix in self._totals})
-        return self._with(own, totals)
+        made = self._of_drawn(told)
+        if not isinstance(made.totals, NestedTotals):
+            return made
+        # Their runs are those of the groups, which are there by now.
+        return self._with_totals(
+            NestedTotals({prefix: made[prefix].error for prefix in made.totals.known}), made.everything
+        )
 
-    def _with(self, releases: Mapping[Group, Release], totals: NestedTotals | CrossingTotals | None) -> GroupedRelease:
-        """Return the same release with these of its groups and totals."""
-        return GroupedRelease(self.by, releases, found_with=self.found_with, totals=totals, excess=self.excess)
+    def _of_drawn(self, drawn: Mapping[Group, Release]) -> GroupedRelease:
+        totals = self.totals
+        if isinstance(totals, CrossingTotals):
+            totals = CrossingTotals({prefix: drawn[prefix] for prefix in totals.known})
+        return self._with_totals(totals, drawn)
+
+    def _with_totals(
+        self, totals: NestedTotals | CrossingTotals | None, releases: Mapping[Group, Release]
+    ) -> GroupedRelease:
+        own = {group: releases[group] for group in self}
+        return GroupedRelease(self.by, own, found_with=self.found_with, totals=totals, excess=self.excess)
 
 
 def _in_groups(excess: Excess, groups: int, guarantee: Guarantee) -> Excess:
@@ -391,5 +290,5 @@ def _at(depth: int, totals: Mapping[Group, Release]) -> dict[Group, Release]:
     return {group: each for group, each in totals.items() if len(group) == depth}
 
 
-def _frozen(releases: Mapping[Group, Release], found_with: tuple[Fraction, Fraction] | None) -> Mapping[Group, Release]:
-    return MappingProxyType({group: on_condition(each, found_with) for group, each in releases.items()})
+def _frozen(releases: Mapping[Group, Release], found_with: tuple[Fraction, Fraction] | None) -> dict[Group, Release]:
+    return {group: on_condition(each, found_with) for group, each in releases.items()}

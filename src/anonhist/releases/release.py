@@ -8,26 +8,22 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
-from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
-from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import (
     Guarantee,
     left_out,
     none_left_out,
-    parse_order_key,
     parse_simulations,
     parse_whole_number,
-    short_decimal,
 )
-from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own
 from anonhist.releases.excess import Excess
+from anonhist.releases.made import OneRelease, in_short
 from anonhist.releases.protocols import (
     BoundsDegrees,
     Mechanism,
@@ -65,7 +61,7 @@ def _as_told(known: ReleaseError | None, release: Release) -> ReleaseError | Non
 
 
 @frozen
-class Release(Shown, Tabular, Saved):
+class Release(OneRelease):
     """A private profile with its guarantee and its uncertainty.
 
     Attributes
@@ -126,8 +122,6 @@ class Release(Shown, Tabular, Saved):
     profile: Profile
     guarantee: Guarantee
     mechanism: Mechanism
-    reason: str
-    library_version: str
     zeros: Converted[SupportsIndex | None, int | None] = converted(
         optional(partial(_released_number, name="zeros")), default=None
     )
@@ -135,19 +129,16 @@ class Release(Shown, Tabular, Saved):
         lambda self, known: _as_told(known, self), default=None, shown=False
     )
     simulations: Converted[SupportsIndex | None, int] = completed(lambda self, asked: self._number(asked), default=None)
-    order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None)
     excess: Converted[Excess | None, Excess | None] = completed(
         lambda self, found: found and replace(found, guarantee=self.guarantee), default=None
     )
     items: Converted[SupportsIndex | None, int | None] = converted(
         optional(partial(_released_number, name="items")), default=None
     )
-    receipt: Receipt | None = None
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.order_key is not None and self.guarantee.unit.max_items is self.guarantee.unit.max_count is None:
-            raise UsageError("Only a release for users, or for labels in groups, has an order key.")
+        super().__post_init__()
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold the number of items of each user: that is private.")
         if self.excess is not None and self.excess.of.part != "item":
@@ -163,12 +154,8 @@ class Release(Shown, Tabular, Saved):
         return simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
 
     def __repr__(self) -> str:
-        promised = self.guarantee
-        delta = f", delta={round_up(promised.delta)}" if promised.delta else ""
-        return (
-            f"Release({self.mechanism.name}, epsilon={short_decimal(promised.epsilon)}{delta}, {promised.unit}, "
-            f"n={self.n:,}, num_labels={self.profile.num_labels:,})"
-        )
+        size = f"n={self.n:,}, num_labels={self.profile.num_labels:,}"
+        return f"Release({self.mechanism.name}, {in_short(self.guarantee)}, {size})"
 
     def __str__(self) -> str:
         return f"{self.profile} by {self.mechanism.name}: {self.guarantee}"

@@ -10,7 +10,7 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING
 
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.privacy import is_in_groups, short_decimal
 from anonhist.privacy.guarantee import round_up

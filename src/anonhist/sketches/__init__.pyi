@@ -3,9 +3,9 @@ from anonhist.sketches.decoding.decompounding import Decompounding as Decompound
 from anonhist.sketches.decoding.decompounding import FourierDecompounding as FourierDecompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes as EmpiricalBayes
 from anonhist.sketches.decoding.empirical_bayes import MaximumLikelihood as MaximumLikelihood
-from anonhist.sketches.decoding.three_tap import Isotonic as Isotonic
-from anonhist.sketches.decoding.three_tap import ThreeTap as ThreeTap
-from anonhist.sketches.decoding.wu_pagh import WuPagh as WuPagh
+from anonhist.sketches.decoding.inverses import Isotonic as Isotonic
+from anonhist.sketches.decoding.inverses import ThreeTap as ThreeTap
+from anonhist.sketches.decoding.inverses import WuPagh as WuPagh
 from anonhist.sketches.kinds import DomainSketch as DomainSketch
 from anonhist.sketches.kinds import HashedSketch as HashedSketch
 from anonhist.sketches.noise import Adversary as Adversary

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from anonhist.errors import UsageError
 from anonhist.replacing import PrivateKind
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, given_options
-from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, table_of
-from anonhist.terminal.hints import LazyGroup
+from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber, given_options
+from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
 from anonhist.terminal.reading import labels_in
 
@@ -203,7 +202,6 @@ def _alike(path: str, epsilon: str | None) -> Sketch:
     )
 
 
-HEADER = ("buckets", "load", "bytes", "labels_error", "prevalences_error", "prevalences_error_uncertainty")
 _RECOMMEND_EXAMPLES = """
 anonhist sketch recommend --labels 1e6 --epsilon 1
 anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
@@ -242,15 +240,7 @@ def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: i
             max_bytes=max_bytes,
             progress=bars.working,
         )
-    destination.write(_csv(found), lambda stream: None if destination.target == STDOUT else _say(found, stream))
-
-
-def _csv(found: BucketRecommendation) -> str:
-    rows = []
-    for row in found.rows:
-        errors: tuple[Any, ...] = (row.labels_error, row.prevalences_error, row.uncertainty)
-        rows.append((row.buckets, f"{row.load:.10g}", row.size, *(f"{error:.4g}" for error in errors)))
-    return csv_of(HEADER, rows)
+    destination.write(found, lambda stream: None if destination.target == STDOUT else _say(found, stream))
 
 
 def _say(found: BucketRecommendation, stream: TextIO) -> None:

@@ -12,7 +12,7 @@ from anonhist.report.notebook import Cell
 from anonhist.report.page import ProfilePage, ReleaseView
 from anonhist.report.wording import promise_lines, promise_of
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
-from anonhist.terminal.hints import as_typed
+from anonhist.terminal.decorators import as_typed
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:

@@ -1,23 +1,24 @@
-"""What options are made of: several as one, and such as a catalogue describes."""
+"""What commands and options are made of: groups, sections, types, several options as one, and their names."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from functools import reduce, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
+from click.core import ParameterSource, augment_usage_errors
 
-from anonhist.catalogue import load
-from anonhist.errors import UsageError, mask
+from anonhist.catalogue import is_there, load
+from anonhist.errors import UsageError, as_keyword, mask, spell_out
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
-from anonhist.terminal.hints import perhaps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from click.shell_completion import CompletionItem
 
@@ -134,6 +135,14 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
     return decorate
 
 
+def perhaps(word: str, known: Iterable[str]) -> str:
+    """Return the known words that are written nearly like a wrong one, in brackets; nothing if there are none."""
+    # The dashes of options, which all have, make none nearer.
+    bare = {name.lstrip("-"): name for name in known}
+    *first, last = [bare[near] for near in get_close_matches(word.lstrip("-"), bare)] or [""]
+    return f" (perhaps {', '.join(first)} or {last})" if first else f" (perhaps {last})" if last else ""
+
+
 class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions of Click let it have
     """One of a few words, as :class:`click.Choice`; a wrong one is told which are near."""
 
@@ -201,6 +210,56 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versio
             raise UsageError(message) from None
 
 
+def commands_of(command: click.Command, *above: str) -> Iterator[tuple[str, click.Command]]:
+    """Give every command below a group, with the words that call it."""
+    if not isinstance(command, click.Group):
+        yield " ".join(above), command
+        return
+    for name, one in sorted(command.commands.items()):
+        yield from commands_of(one, *above, name)
+
+
+def options_of(command: click.Command) -> dict[str, click.Option]:
+    """Return the options of a command by the words that call them, but for hidden ones."""
+    return {
+        word: param
+        for param in command.params
+        if isinstance(param, click.Option) and not param.hidden
+        for word in (*param.opts, *param.secondary_opts)
+    }
+
+
+# Parameters of the library whose option has another name.
+_OTHER_NAMES = {
+    "direction": "directed",
+    "header": "no_header",
+    "max_items": "max_per_user",
+    "orders": "order",
+    "overwrite": "force",
+}
+
+
+def as_typed(sentence: str, root: click.Command | None = None) -> str:
+    """Return a sentence with its parameters, which errors have between backticks, as options of the commands.
+
+    ``root`` is the command that holds all others; by default that of the command that runs.
+    """
+    # One thing has one word in all commands.
+    options = {
+        (param.name or "").rstrip("_"): max(param.opts, key=len)
+        for _, command in commands_of(root or click.get_current_context().find_root().command)
+        for param in options_of(command).values()
+    }
+
+    def spell(name: str, value: str | None) -> str:
+        typed = options.get(_OTHER_NAMES.get(name, name))
+        if typed is None:
+            return as_keyword(name, value)
+        return typed if value in {None, "True", "False"} else f"{typed} {shlex.quote(value.strip(chr(39)))}"
+
+    return spell_out(sentence, spell)
+
+
 def option_word(name: str) -> str:
     """Return the option of a parameter, such as --alphabet-size."""
     return f"--{name.replace('_', '-')}"
@@ -241,6 +300,11 @@ class SectionedCommand(click.Command):
         super().__init__(*args, **kwargs)
         self._sections = sections
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; errors know of which command they are, which the parser does not say of all."""
+        with augment_usage_errors(ctx):
+            return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
@@ -262,3 +326,44 @@ class SectionedCommand(click.Command):
             with formatter.section("Examples"):
                 for line in self.epilog.strip().splitlines():
                     formatter.write(f"{'':>{formatter.current_indent}}{line.strip()}\n")
+
+
+class LazyGroup(click.Group):
+    """A group that knows of its commands no more than names, until one is run or its own help is shown.
+
+    ``homes`` has the name of each command as ``module:name``, as :func:`anonhist.catalogue.load` reads it.
+    """
+
+    def __init__(self, *args: Any, homes: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands = _Commands(homes)  # type: ignore[assignment]  # none are added, so it is only read
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called, or refuse a word that is none."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            raise click.UsageError(f"There is no command {name!r:.80}{perhaps(name, self.commands)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class _Commands(Mapping[str, click.Command]):
+    """Commands by name; modules are imported once, by Python."""
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = {name: home for name, home in homes.items() if is_there(home)}
+
+    def __getitem__(self, name: str) -> click.Command:
+        command: click.Command = load(self._homes[name])
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    def __contains__(self, name: object) -> bool:
+        # That of a mapping would import it.
+        return name in self._homes

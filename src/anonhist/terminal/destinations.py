@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from anonhist.errors import UsageError, mask
-from anonhist.terminal.decorators import command_to_publish
-from anonhist.terminal.hints import options_of
+from anonhist.kinds import Saved
+from anonhist.terminal.decorators import command_to_publish, options_of
 from anonhist.terminal.output import print_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -202,56 +202,23 @@ class Destination(NamedTuple):
                 click.echo(f"Wrote {self.sheet.path}.", file=stream)
         if is_piped:
             # A reader of a pipe may go at any time.
-            print_whole(_csv(result))
+            from anonhist.formats.tables import csv_text
+
+            print_whole(csv_text(result))
 
 
 def _write_file(result: Any, path: str, *, force: bool, complete: Callable[[], None] | None) -> None:
     from anonhist.formats.atomic import write_whole
     from anonhist.formats.files import write_recorded
-    from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
-    from anonhist.releases.grouped import GroupedRelease
-
-    if isinstance(result, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
-        write_recorded(result, path, overwrite=force, before_naming=complete)
-    else:
-        write_whole(path, _csv(result).encode(), overwrite=force, before_naming=complete)
-
-
-def _csv(result: Any) -> str:
     from anonhist.formats.tables import csv_text
 
-    return result if isinstance(result, str) else csv_text(result)
+    if isinstance(result, Saved):
+        write_recorded(result, path, overwrite=force, before_naming=complete)
+    else:
+        write_whole(path, csv_text(result).encode(), overwrite=force, before_naming=complete)
 
 
 _GAP, _LEAST_TEXT = 2, 8
-
-
-def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return the rows as CSV, numbers written by the caller to the digits that they have."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def write_csv(text: str, target: str | None, show: Callable[[], None], *, force: bool, quiet: bool) -> None:
-    """Write a CSV to standard output, or show a table to people, besides the CSV if it goes to a file."""
-    if target == STDOUT:
-        print_whole(text)
-        return
-    if target is not None:
-        from anonhist.formats.atomic import write_whole
-
-        write_whole(target, text.encode(), overwrite=force)
-    if not quiet:
-        show()
-        if target is not None:
-            click.echo(f"Wrote {target}.")
 
 
 def console_on(stream: TextIO, *, widest: int) -> Console:

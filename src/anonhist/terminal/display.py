@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from anonhist.accounting.recording import Recorded, Unrecorded
-    from anonhist.formats.registry import AnyRelease
     from anonhist.releases import Release
+    from anonhist.releases.content import AnyRelease
     from anonhist.terminal.destinations import Destination
 
 MOST_COLUMNS, FEWEST_COLUMNS, MOST_ROWS = 72, 16, 13

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from anonhist.catalogue.mechanisms import OPTIONS, takers
+from anonhist.catalogue import MECHANISM_OPTIONS, takers
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
 from anonhist.terminal.decorators import Number, OneOf, Protection, WholeNumber, as_one, catalogue_option, whole_number
@@ -23,15 +23,15 @@ _ENGINES = ("duckdb", "spark")
 
 def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
     """Return options that belong to some mechanisms: the help says to which; a command gets them as ``own``."""
-    helps = {name: f"For {_listed(takers(name))}: {OPTIONS[name].help}" for name in names}
-    options = [catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()]
+    helps = {name: f"For {_listed(takers(name))}: {MECHANISM_OPTIONS[name].help}" for name in names}
+    options = [catalogue_option(name, MECHANISM_OPTIONS[name], text) for name, text in helps.items()]
     return as_one("own", *options, made=_own_options)
 
 
 def _own_options(**texts: str | None) -> dict[str, Any]:
     """Read those options that were given."""
     options: dict[str, Any] = {
-        name: whole_number(text, name=f"`{name}`") if OPTIONS[name].kind == "whole" else text
+        name: whole_number(text, name=f"`{name}`") if MECHANISM_OPTIONS[name].kind == "whole" else text
         for name, text in texts.items()
         if text is not None
     }

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from anonhist.errors import DataError, UsageError, mask
+from anonhist.kinds import kind_of_value
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.decorators import given_options, one_character
-from anonhist.terminal.hints import as_typed, options_of, perhaps
+from anonhist.terminal.decorators import as_typed, given_options, one_character, options_of, perhaps
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
@@ -187,15 +187,15 @@ def released_source(sources: tuple[str, ...], group: str | None = None) -> Relea
     if released is not None:
         for option in given_options(click.get_current_context(), (*READING, *PROTECTED)):
             raise UsageError(f"{option} applies only to data, and the source is a release: leave {option} out.")
-    return group_of(released, group)
+    found: Release | None = group_of(released, group)
+    return found
 
 
-def group_of(released: Release | GroupedRelease | None, group: str | None) -> Release | None:
+def group_of(released: Any, group: str | None) -> Any:
     """Return the group that was asked for where there are groups, and refuse to pick one where there are none."""
-    from anonhist.releases.grouped import GroupedRelease
-
-    if isinstance(released, GroupedRelease):
-        return pick_group(released, group)
+    pick = kind_of_value(released).load("group")
+    if pick is not None:
+        return pick(released, group)
     if group is not None:
         raise UsageError("--group picks a group of a release of groups, and the source is none: leave --group out.")
     return released
@@ -220,7 +220,6 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
     from anonhist.formats.files import read
     from anonhist.formats.reading import read_release
     from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
 
     try:
@@ -230,9 +229,11 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
             read_release(source)  # which says that it is a release, however much of it is damaged
             raise
         return None
-    if isinstance(found, CumulativeRelease | GroupedCumulativeRelease):
+    if isinstance(found, Release | GroupedRelease):
+        return found
+    if kind_of_value(found).terminal:
         raise UsageError(f"{source!r:.80} holds cumulative windows, no profile: use 'anonhist show'.")
-    return found if isinstance(found, Release | GroupedRelease) else None
+    return None
 
 
 def _begins_as_release(source: str) -> bool:

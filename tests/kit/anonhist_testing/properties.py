@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonhist.catalogue.properties import PROPERTIES as ENTRIES
+from anonhist.catalogue import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
-from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.by_name import PROPERTIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from anonhist import (
 )
 from anonhist.accounting.balance import Item
 from anonhist.accounting.entry import Charged
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.ingest.columns import MissingColumnError
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles.grouped import Group, GroupedProfile

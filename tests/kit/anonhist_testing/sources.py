@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,12 @@ class SeededSource:
     True
     """
 
+    # The seed of a soak, in tests that draw anew there.
+    mixed_in: ClassVar[tuple[int, ...]] = ()
+
     def __init__(self, seed: int | Sequence[int] | np.random.SeedSequence) -> None:
+        if self.mixed_in and not isinstance(seed, np.random.SeedSequence):
+            seed = [*self.mixed_in, *np.atleast_1d(seed).tolist()]
         # The raw output of a bit generator is fixed by NumPy's compatibility policy; that of a Generator is not.
         self._generator = np.random.Generator(np.random.PCG64(seed))
 

@@ -13,7 +13,7 @@ from anonhist.properties.entropy import Jackknife, Polynomial
 from anonhist.properties.estimate import Holds
 from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import Assemblage, SampleDistribution
-from anonhist.properties.unseen_series import GoodToulmin
+from anonhist.properties.unseen_labels import GoodToulmin
 from anonhist.randomness import RandomSource
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource

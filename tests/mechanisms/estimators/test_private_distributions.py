@@ -158,6 +158,7 @@ def test_the_exact_number_of_labels_is_nowhere_in_the_estimate() -> None:
         assert least == {1.0}
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["entropy-polynomial-published", "sample-coverage", "coverage-good-toulmin"])
 def test_estimates_have_the_stated_distribution(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

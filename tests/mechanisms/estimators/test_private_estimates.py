@@ -24,7 +24,7 @@ from anonhist.mechanisms.estimators import (
 from anonhist.mechanisms.noise import exact_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.by_name import PROPERTIES
 from anonhist.properties.entropy import Polynomial
 from anonhist_testing.cases import each_of
 from anonhist_testing.estimators import MECHANISMS

@@ -14,7 +14,7 @@ from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import PlugIn
 from anonhist.properties.estimator import LinearStatistic
-from anonhist.properties.unseen_series import SmoothedPoisson
+from anonhist.properties.unseen_labels import SmoothedPoisson
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import larger_neighbors, partitions, partitions_up_to
 

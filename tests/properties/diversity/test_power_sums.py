@@ -22,8 +22,7 @@ from anonhist.properties import (
     simpson,
     tsallis_entropy,
 )
-from anonhist.properties.order_sums import falling_share, least_share, log_rise
-from anonhist.properties.power_sum import PowerSum
+from anonhist.properties.power_sum import PowerSum, falling_share, least_share, log_rise
 from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)

@@ -9,13 +9,13 @@ import pytest
 import anonhist as ah
 from anonhist.profiles import Profile
 from anonhist.properties.estimator import value_of
-from anonhist.properties.poisson_mixture import Mixture, PoissonMixture
 from anonhist.properties.support_coverage import (
     LINEAR_COVERAGE_METHODS,
     rarefaction_curve,
     support_coverage,
     support_coverage_estimator,
 )
+from anonhist.properties.unseen_labels import Mixture, PoissonMixture
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

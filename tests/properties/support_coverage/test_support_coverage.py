@@ -14,15 +14,15 @@ from scipy import stats
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.poisson_mixture import Mixture
 from anonhist.properties.support_coverage import (
     LINEAR_COVERAGE_METHODS,
     SupportCoverageMethod,
     rarefaction_variance,
     support_coverage,
 )
-from anonhist.properties.unseen_series import (
+from anonhist.properties.unseen_labels import (
     GoodToulmin,
+    Mixture,
     Rarefaction,
     SmoothedBinomialA,
     SmoothedBinomialB,

@@ -13,7 +13,7 @@ from scipy import stats
 from anonhist.profiles import Profile
 from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.support_coverage import support_coverage
-from anonhist.properties.unseen_series import (
+from anonhist.properties.unseen_labels import (
     GoodToulmin,
     Rarefaction,
     SeriesEstimator,

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.wu_pagh import (
+from anonhist.sketches.decoding.inverses import (
     Circulant,
     fast_length,
     reaches_of,

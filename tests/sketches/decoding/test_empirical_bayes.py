@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
-from anonhist.sketches.decoding.three_tap import ThreeTap
+from anonhist.sketches.decoding.inverses import ThreeTap
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable

@@ -9,7 +9,7 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.wu_pagh import Circulant, best_on_hyperplane, truncated_reach
+from anonhist.sketches.decoding.inverses import Circulant, best_on_hyperplane, truncated_reach
 from anonhist.sketches.noise import NoiseDistribution
 
 CASES = range(40)

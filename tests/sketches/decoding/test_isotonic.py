@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting
-from anonhist.sketches.decoding.three_tap import Isotonic, at_least_zero, without_noise
+from anonhist.sketches.decoding.inverses import Isotonic, at_least_zero, without_noise
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 

@@ -8,9 +8,8 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
+from anonhist.sketches.decoding.inverses import Isotonic, ThreeTap, WuPagh
 from anonhist.sketches.decoding.names import DECODERS, decoder_from
-from anonhist.sketches.decoding.three_tap import Isotonic, ThreeTap
-from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 

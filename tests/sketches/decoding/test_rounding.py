@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import CounterSetting
-from anonhist.sketches.decoding.wu_pagh import found_labels, round_to_profile
+from anonhist.sketches.decoding.inverses import found_labels, round_to_profile
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable

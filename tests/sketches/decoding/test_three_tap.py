@@ -8,10 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding import three_tap
+from anonhist.sketches.decoding import inverses
 from anonhist.sketches.decoding.decoder import Counters
-from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
-from anonhist.sketches.decoding.wu_pagh import Circulant
+from anonhist.sketches.decoding.inverses import Circulant, at_least_zero, without_noise
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 
@@ -130,7 +129,7 @@ def test_what_stands_below_zero_is_counted_as_zero() -> None:
 
 
 def test_fractions_of_shares_are_refused_on_values_too_far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(three_tap, "_LONGEST", 1000)
+    monkeypatch.setattr(inverses, "_LONGEST", 1000)
     observed = Counters.of(np.arange(0, 20_000, 1000))
     assert without_noise(observed, DISTRIBUTIONS["merged"])[0].size == 20 * 7
     with pytest.raises(UsageError, match="add the shares of the missing parties"):

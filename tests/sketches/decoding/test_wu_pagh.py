@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding import wu_pagh
+from anonhist.sketches.decoding import inverses
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting
-from anonhist.sketches.decoding.wu_pagh import WuPagh, round_to_profile, truncated_reach
+from anonhist.sketches.decoding.inverses import WuPagh, round_to_profile, truncated_reach
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 from anonhist_testing.sketches import truncated_noise
@@ -67,7 +67,7 @@ def test_refuses_windows_longer_than_2_to_the_24(monkeypatch: pytest.MonkeyPatch
     for largest in (2**24, 2**61, -(2**24), -(2**61)):
         with pytest.raises(UsageError, match="leave out the method, and the default one is taken"):
             WuPagh().decode(Counters.of(np.array([0, largest])), SETTING)
-    monkeypatch.setattr(wu_pagh, "LONGEST_WINDOW", 1024)
+    monkeypatch.setattr(inverses, "LONGEST_WINDOW", 1024)
     reach = truncated_reach(ONE, size=2, beta=0.01)
     assert WuPagh().decode(Counters.of(np.array([0, 1023 - 2 * reach])), SETTING).numbers.sum() == pytest.approx(2)
     with pytest.raises(UsageError, match="cannot hold a window"):

@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.mechanisms.estimators.support import SupportCoverageMechanism
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.profiles import Profile
-from anonhist.properties.unseen_series import SmoothedPoisson, poisson_rate
+from anonhist.properties.unseen_labels import SmoothedPoisson, poisson_rate
 from anonhist_papers.inspectre.errors import DISTRIBUTIONS, SUBSTITUTE, ErrorRow, Errors, distributions
 
 if TYPE_CHECKING:

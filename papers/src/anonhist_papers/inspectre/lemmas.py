@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.profiles import Profile
-from anonhist.properties.unseen_series import Rarefaction, SmoothedPoisson, poisson_rate
+from anonhist.properties.unseen_labels import Rarefaction, SmoothedPoisson, poisson_rate
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.inspectre.coverage import coverage_of
 from anonhist_papers.inspectre.entropy import expected_prevalences

@@ -13,7 +13,7 @@ from anonhist.mechanisms.estimators.entropy import PolynomialParameters
 from anonhist.mechanisms.estimators.support import coverage_draws
 from anonhist.properties.entropy import PlugIn
 from anonhist.properties.support_size import Chebyshev
-from anonhist.properties.unseen_series import Rarefaction, SmoothedPoisson
+from anonhist.properties.unseen_labels import Rarefaction, SmoothedPoisson
 from anonhist_papers.experiment import Axes, Experiment, Point, Size
 from anonhist_papers.inspectre import formulas
 from anonhist_papers.inspectre.bounds import (

@@ -12,7 +12,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.entropy import Polynomial
 from anonhist.properties.support_size import Chebyshev
 from anonhist.properties.uniformity import DistanceToUniformity
-from anonhist.properties.unseen_series import SmoothedPoisson
+from anonhist.properties.unseen_labels import SmoothedPoisson
 from anonhist_papers.experiment import Point
 from anonhist_papers.inspectre.errors import distributions
 from anonhist_papers.suresh.errors import SHORT, privhist

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.sketches.decoding.inverses import Circulant, WuPagh, best_on_hyperplane, reaches_of
 from anonhist.sketches.decoding.names import default_decoder
-from anonhist.sketches.decoding.wu_pagh import Circulant, WuPagh, best_on_hyperplane, reaches_of
 from anonhist.sketches.release import noisy
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.wu_pagh.bounds import error_bound

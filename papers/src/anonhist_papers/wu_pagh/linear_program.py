@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.sketches.decoding.decoder import Prevalences
-from anonhist.sketches.decoding.wu_pagh import reaches_of
+from anonhist.sketches.decoding.inverses import reaches_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

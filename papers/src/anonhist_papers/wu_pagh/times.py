@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from anonhist.sketches.decoding.decoder import Counters
-from anonhist.sketches.decoding.wu_pagh import WuPagh
+from anonhist.sketches.decoding.inverses import WuPagh
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.wu_pagh.linear_program import LinearProgram
 from anonhist_papers.wu_pagh.settings import BETA, LARGEST, all_of, setting_of, slope

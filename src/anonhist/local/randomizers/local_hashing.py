@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.local.bits import check_entries
-from anonhist.local.cohorts.counts import DEFAULT_KEY, check_key
+from anonhist.local.cohort_counts import DEFAULT_KEY, check_key
 from anonhist.local.decoding.decoder import Channel, SupportChannel
 from anonhist.local.randomizers.krr import PureSurvey
 from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike, distinct_candidates

@@ -14,7 +14,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.local.bits import check_entries
-from anonhist.local.cohorts.counts import (
+from anonhist.local.cohort_counts import (
     DEFAULT_KEY,
     MOST_BUCKETS,
     MOST_COHORTS,
@@ -26,7 +26,7 @@ from anonhist.local.cohorts.counts import (
     Supports,
     SymbolCounts,
 )
-from anonhist.local.cohorts.estimates import raw_estimates
+from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike, candidate_codes, distinct_candidates
 from anonhist.local.surveys.closed import SupportProbabilities
 from anonhist.local.surveys.estimate import ForgedWeight, RawEstimate, forged_weight

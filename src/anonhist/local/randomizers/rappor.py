@@ -15,7 +15,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
 from anonhist.local.bits import bit_counts, check_entries, have_ones, honest_ones, overwrite_bits
-from anonhist.local.cohorts.counts import BitCounts, CohortCounts
+from anonhist.local.cohort_counts import BitCounts, CohortCounts
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.surveys.reports import BytesColumn, Column, Reports, WholeColumn, nonzero_cells
 from anonhist.local.surveys.shuffling import check_local_epsilon, report_guarantee

@@ -1,6 +1,6 @@
 """Private estimators: a linear statistic of the profile, and exact noise on it."""
 
-from anonhist.mechanisms.estimators.catalogue import PRIVATE_PROPERTIES
+from anonhist.catalogue import PROPERTIES
 from anonhist.mechanisms.estimators.entropy import (
     PRIVATE_ENTROPY_METHODS,
     EntropyMechanism,
@@ -19,6 +19,7 @@ from anonhist.mechanisms.estimators.support import (
     SupportSizeMechanism,
     recommended_smoothing,
 )
+from anonhist.properties.by_name import property_at
 
 __all__ = [
     "PRIVATE_ENTROPY_METHODS",
@@ -38,3 +39,10 @@ __all__ = [
     "recommended_polynomial",
     "recommended_smoothing",
 ]
+
+# Each takes epsilon, unit, relation, known_items and level as well.
+PRIVATE_PROPERTIES = {
+    name: property_at(entry.private, entry.private_methods, entry.required)
+    for name, entry in PROPERTIES.items()
+    if entry.private
+}

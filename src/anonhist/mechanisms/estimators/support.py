@@ -30,7 +30,7 @@ from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, MAX_DRAWS, LinearCoverageMethod
 from anonhist.properties.support_size import Chebyshev
 from anonhist.properties.support_size_estimators import Observed
-from anonhist.properties.unseen_series import (
+from anonhist.properties.unseen_labels import (
     LARGEST_RATE,
     GoodToulmin,
     Rarefaction,

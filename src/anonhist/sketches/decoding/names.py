@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decompounding import Decompounding, FourierDecompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, MaximumLikelihood
-from anonhist.sketches.decoding.three_tap import Isotonic, ThreeTap
-from anonhist.sketches.decoding.wu_pagh import WuPagh
+from anonhist.sketches.decoding.inverses import Isotonic, ThreeTap, WuPagh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,7 +2,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from anonhist.catalogue.mechanisms import RANDOMIZERS
+from anonhist.catalogue import RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local import (
@@ -22,7 +22,7 @@ from anonhist.local import (
     Survey,
     WarnerRR,
 )
-from anonhist.local.catalogue import parameter_names, survey_class, survey_from
+from anonhist.local.mechanisms import parameter_names, survey_class, survey_from
 from anonhist_testing.cases import each_of
 
 SOME = [

@@ -10,13 +10,14 @@ from hypothesis import example, given, settings
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.profiles import Profile
-from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.properties.by_name import PROPERTIES, estimate_all
 from anonhist.properties.estimate import Estimate, Holds
 from anonhist_testing.cases import each_of
 from anonhist_testing.properties import answer, questions
 from anonhist_testing.strategies import profiles, repeatable
 
 ASKED = list(questions())
+ALL = PROPERTIES | {f"private {name}": known for name, known in PRIVATE_PROPERTIES.items()}
 # Those that take long: bootstraps, and polynomials of high degree.
 SLOW = ("pml", "polynomial")
 
@@ -67,13 +68,9 @@ def test_the_slow_ones_too(profile: Profile) -> None:
     check_all(profile, slow=True)
 
 
-def test_private_estimates_are_of_properties_there_are() -> None:
-    assert PRIVATE_PROPERTIES.keys() <= PROPERTIES.keys()
-
-
-@each_of("name", PROPERTIES)
+@each_of("name", ALL)
 def test_what_is_required_is_taken_and_explained(name: str) -> None:
-    known = PROPERTIES[name]
+    known = ALL[name]
     assert set(known.required) <= set(known.options)
     assert ("method" in known.options) == bool(known.methods)
     with pytest.raises(UsageError, match=f"^color does not apply to {name}; leave it out.$"):

@@ -7,8 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from anonhist.catalogue import load
-from anonhist.catalogue.mechanisms import RANDOMIZERS
+from anonhist.catalogue import RANDOMIZERS, load
 from anonhist.errors import AnonhistError, UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import Tabular

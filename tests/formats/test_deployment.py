@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
+from anonhist.formats.deployment import CURATOR_TYPES, Deployment, _number, empty_fields, registry_record
 from anonhist.formats.files import read
-from anonhist.formats.registry import CURATOR_TYPES, Deployment, _number, empty_fields, registry_record
 from anonhist.mechanisms import release
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.mechanisms.window_release import release_cumulative
@@ -27,7 +27,7 @@ from anonhist.releases import Release
 from anonhist_testing.cases import each_of
 
 if TYPE_CHECKING:
-    from anonhist.formats.registry import AnyRelease
+    from anonhist.formats.deployment import AnyRelease
 
 FOLDER = Path(__file__).parent
 DOCUMENT = (FOLDER.parents[1] / "docs" / "budget.md").read_text(encoding="utf-8")

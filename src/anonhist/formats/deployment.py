@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, converted, frozen
 from anonhist.privacy import NeighboringRelation, short_decimal
+from anonhist.releases.content import AnyRelease
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.release import Release
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anonhist.privacy import Guarantee
+    from anonhist.releases.content import AnyRelease
     from anonhist.releases.protocols import Words
-
-    AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
 
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
 _ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."
@@ -131,14 +131,10 @@ class _Told(NamedTuple):
 def _told(release: AnyRelease) -> _Told:
     grouped = ""
     one: Release | CumulativeRelease
-    if isinstance(release, GroupedRelease):
-        one = next(iter(release.values()))
-    elif isinstance(release, GroupedCumulativeRelease):
-        one = release.first
+    if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
+        one, grouped = release.first, f", for each of {len(release):,} groups by {', '.join(release.by)}"
     else:
         one = release
-    if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
-        grouped = f", for each of {len(release):,} groups by {', '.join(release.by)}"
     if isinstance(one, CumulativeRelease):
         thresholds = ", ".join(f"{each:,}" for each in one.thresholds)
         what = f"How many labels have reached a count of {thresholds} by the end of each of {len(one.days):,} days"

@@ -8,9 +8,8 @@ from inspect import Parameter, signature
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from anonhist.catalogue import load
-from anonhist.catalogue.properties import OPTIONS
-from anonhist.catalogue.properties import PROPERTIES as ENTRIES
+from anonhist.catalogue import PROPERTIES as ENTRIES
+from anonhist.catalogue import PROPERTY_OPTIONS, load
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import tell_share
 from anonhist.profiles import Profile
@@ -20,7 +19,6 @@ from anonhist.properties.estimator import Resimulated, check_alphabet, check_met
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anonhist.catalogue.properties import PropertyEntry
     from anonhist.properties.estimate import Estimate
 
 
@@ -40,22 +38,21 @@ class Property:
             raise UsageError(f"`{foreign[0]}` does not apply to {name}; leave it out.")
         missing = [option for option in self.required if option not in options]
         if missing:
-            raise UsageError(f"{name} needs `{missing[0]}`: {OPTIONS[missing[0]].meaning}.")
+            raise UsageError(f"{name} needs `{missing[0]}`: {PROPERTY_OPTIONS[missing[0]].meaning}.")
         method = options.get("method")
         if method is not None:
             check_method(method, self.methods, of=name)
 
 
-def _property(entry: PropertyEntry) -> Property:
-    """Return a property with the options that its function takes."""
-    estimate = load(entry.home)
-    taken = [each for each in signature(estimate).parameters.values() if each.name in OPTIONS]
-    required = tuple(each.name for each in taken if each.default is Parameter.empty or each.name in entry.required)
-    methods = load(entry.methods) if entry.methods else ()
-    return Property(estimate, tuple(each.name for each in taken), required=required, methods=methods)
+def property_at(home: str, methods: str, required: tuple[str, ...]) -> Property:
+    """Return a property with the options that its function takes, as an entry of the catalogue has them."""
+    estimate = load(home)
+    taken = [each for each in signature(estimate).parameters.values() if each.name in PROPERTY_OPTIONS]
+    needed = tuple(each.name for each in taken if each.default is Parameter.empty or each.name in required)
+    return Property(estimate, tuple(each.name for each in taken), needed, load(methods) if methods else ())
 
 
-PROPERTIES: dict[str, Property] = {name: _property(entry) for name, entry in ENTRIES.items()}
+PROPERTIES = {name: property_at(entry.home, entry.methods, entry.required) for name, entry in ENTRIES.items()}
 
 
 def estimate_all(
@@ -130,5 +127,5 @@ def _plan(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _title(name: str, options: Mapping[str, object]) -> str:
     """Return the name of a property with the value of its option."""
-    titles = (OPTIONS[option].title.format(value) for option, value in options.items())
+    titles = (PROPERTY_OPTIONS[option].title.format(value) for option, value in options.items())
     return ", ".join([name, *filter(None, titles)])

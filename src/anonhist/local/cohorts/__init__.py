@@ -1,1 +1,0 @@
-"""Labels hashed to few buckets: colliding labels are separated across cohorts."""
