@@ -165,10 +165,10 @@ def _show(release: AnyRelease, group: str | None) -> None:
     from anonhist.report.wording import describe_excess
     from anonhist.terminal.display import show_summary
     from anonhist.terminal.output import say_line
-    from anonhist.terminal.reading import group_of, pick_windows
+    from anonhist.terminal.reading import group_of, pick_group
 
     if isinstance(release, GroupedCumulativeRelease) and group is not None:
-        release, group = pick_windows(release, group), None
+        release, group = pick_group(release, group), None
     if isinstance(release, CumulativeRelease | GroupedCumulativeRelease):
         if group is not None:
             raise UsageError("--group picks a group of a release of groups, and the file is none: leave --group out.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.document import receipt_document, receipt_from
+from anonhist.formats.document import how_made, made_by, receipt_document
 from anonhist.formats.files import FileKind, as_text
 from anonhist.formats.grouped_releases import name_columns, new_group
 from anonhist.formats.tables import Table, csv_text, write_parquet
@@ -88,13 +88,10 @@ def from_cumulative_document(document: object) -> Windows:
         "thresholds": whole(top["thresholds"], "its thresholds").tolist(),
         "days": days,
         "mechanism": _mechanism(top["mechanism"]),
-        "reason": text(top["reason"], "the reason"),
-        "library_version": text(top["library_version"], "the library version"),
-        "order_key": None if top["order_key"] is None else text(top["order_key"], "the order key"),
     }
     releases: dict[Group, CumulativeRelease] = {}
     try:
-        shared["receipt"] = optional(receipt_from, top["receipt"])
+        shared |= how_made(top)
         for each in top["groups"]:
             own = mapping(each, {"group", *_NUMBERS}, "a group")
             group = new_group(own["group"], releases)
@@ -109,14 +106,11 @@ def from_cumulative_document(document: object) -> Windows:
 
 
 def _mechanism(value: object) -> WindowMechanism:
-    made_by = mapping(value, {"name", "parameters"}, "the mechanism")
-    name = text(made_by["name"], "the mechanism's name")
+    name, parameters = made_by(value)
     if name not in WINDOW_MECHANISMS:
         raise DataError(f"the mechanism must be one of {', '.join(WINDOW_MECHANISMS)}")
-    if not isinstance(made_by["parameters"], dict):
-        raise DataError("the mechanism's parameters must be an object")
     try:
-        return WINDOW_MECHANISMS[name].from_parameters(made_by["parameters"])
+        return WINDOW_MECHANISMS[name].from_parameters(parameters)
     except UsageError as error:
         raise DataError(f"of the parameters of the mechanism: {str(error).removesuffix('.')}") from None
 
