@@ -12,18 +12,15 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import how_made, made_by, receipt_document
-from anonhist.formats.files import FileKind, as_text
 from anonhist.formats.grouped_releases import name_columns, new_group
-from anonhist.formats.tables import Table, csv_text, write_parquet
+from anonhist.formats.tables import Table, document_files
 from anonhist.formats.untrusted import (
     check_version,
-    document_text,
     holds,
     mapping,
     optional,
     text,
     whole,
-    whole_parquet,
 )
 from anonhist.mechanisms.window_release import WINDOW_MECHANISMS
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease, in_groups
@@ -69,11 +66,6 @@ def to_cumulative_document(release: Windows) -> dict[str, Any]:
             for group, each in grouped.items()
         ],
     }
-
-
-def cumulative_release_text(release: Windows) -> str:
-    """Return the JSON file of a release of cumulative windows."""
-    return document_text(to_cumulative_document(release))
 
 
 def from_cumulative_document(document: object) -> Windows:
@@ -146,13 +138,6 @@ def _is_same(file: pq.ParquetFile, release: Windows) -> bool:
     return file.schema_arrow.names == list(expected) and holds(file, expected)
 
 
-FILES = FileKind(
-    NAME,
-    {".csv": as_text(csv_text), ".json": as_text(cumulative_release_text), ".parquet": write_parquet},
-    {
-        ".json": from_cumulative_document,
-        ".parquet": lambda content: whole_parquet(
-            content, FORMAT, "a release of cumulative windows", from_cumulative_document, _is_same
-        ),
-    },
+FILES = document_files(
+    NAME, "a release of cumulative windows", to_cumulative_document, from_cumulative_document, _is_same
 )

@@ -16,7 +16,7 @@ from anonhist.accounting import Receipt
 from anonhist.catalogue import load
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.untrusted import check_version, document_text, floats, mapping, member, optional, text, whole
+from anonhist.formats.untrusted import check_version, floats, mapping, member, optional, text, whole
 from anonhist.kinds import RELEASED_BY
 from anonhist.mechanisms.releasing import from_parameters
 from anonhist.mechanisms.skeletons import CentralMechanism
@@ -314,11 +314,6 @@ def to_document(release: Release) -> dict[str, Any]:
         "receipt": optional(receipt_document, release.receipt),
         "error": error_document(error),
     }
-
-
-def release_text(release: Release) -> str:
-    """Return the JSON file of a release."""
-    return document_text(to_document(release))
 
 
 def from_document(document: object) -> Release:
