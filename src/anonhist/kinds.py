@@ -44,8 +44,6 @@ class Kind:
         Writes its page, a :class:`~anonhist.report.frame.Sheet`.
     terminal
         Tells a terminal of what a file holds: a function of the value and a stream.
-    group
-        Returns the value of one of its groups, by the name that a person typed.
     released
         Returns its receipt and digests, to be compared with a ledger.
     """
@@ -58,7 +56,6 @@ class Kind:
     figure: str = ""
     page: str = ""
     terminal: str = ""
-    group: str = ""
     released: str = ""
 
     def load(self, what: str) -> Any:
@@ -93,7 +90,6 @@ KINDS = {
         cell=".report.notebook:groups_cell",
         page=".report.groups:write_groups",
         terminal=".cli.groups:show_groups",
-        group=".terminal.reading:pick_group",
         released=".releases.content:released",
     ),
     "windows": Kind(
@@ -114,8 +110,7 @@ KINDS = {
         table=".formats.cumulative_releases:TABLE",
         cell=".report.notebook:grouped_windows_cell",
         page=".report.windows:write_window_groups",
-        terminal=".cli.windows:show_window_groups",
-        group=".terminal.reading:pick_windows",
+        terminal=".cli.windows:show_windows",
         released=".releases.content:released",
     ),
     "estimate": Kind(

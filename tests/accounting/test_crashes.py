@@ -50,7 +50,7 @@ POINTS = [
     Point("anonhist.randomness.source", "SystemSource", "words", "before", charged=True, has_file=False),
     Point("anonhist.mechanisms.releasing", "PreparedRelease", "release", "after", charged=True, has_file=False),
     Point("anonhist.releases.release", "Release", "with_error", "after", charged=True, has_file=False),
-    Point("anonhist.formats.document", "", "document_text", "after", charged=True, has_file=False),
+    Point("anonhist.formats.tables", "", "document_text", "after", charged=True, has_file=False),
     Point("os", "", "fsync", "before", charged=True, has_file=False),
     Point("os", "", "fsync", "after", charged=True, has_file=False),
     Point("anonhist.accounting.ledger", "Ledger", "complete", "before", charged=True, has_file=False),

@@ -222,7 +222,7 @@ def test_what_failed_over_the_data_is_not_run_again(kept: Path, cli: Cli, monkey
 # Where a process kills itself; before the last its release is recorded.
 KILLED = [
     ("anonhist.ingest.read", "profile_pairs"),
-    ("anonhist.formats.document", "release_text"),
+    ("anonhist.formats.tables", "document_text"),
     ("anonhist.formats.atomic", "_name"),
 ]
 _DIE = """

@@ -1,4 +1,7 @@
-"""Files of cumulative windows of groups: what is written is read, and what cannot be is refused."""
+"""Files of cumulative windows of groups: what is written is read, and what cannot be is refused.
+
+What they share with files without groups is tried in test_cumulative_releases.py.
+"""
 
 import csv
 import json
@@ -95,11 +98,6 @@ def _set(*path: Any, to: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_set("format", to="anonhist/grouped-release"), "a release of groups by exactly the fields"),
-        (_set("version", to=2), "its version is not 1, .* a newer program may read it"),
-        (lambda document: document.pop("receipt"), "windows by exactly the fields"),
-        (_set("receipt", to={}), "the receipt by exactly the fields"),
-        (_set("more", to=2), "by exactly the fields"),
         (_set("by", to="x"), "must be lists"),
         (_set("by", to=["x"]), "one name for each grouping column"),
         (_set("by", 0, to=3), "a grouping column must be plain text"),
@@ -112,11 +110,7 @@ def _set(*path: Any, to: Any) -> Callable[[Any], None]:
         (_set("groups", 0, "group", to=[3, "x"]), "the name of a group must be plain text"),
         (_set("groups", 1, "values", 0, 0, to=10**6), "must not decrease"),
         (_set("groups", 1, "lows", to=[]), "a list for each threshold"),
-        (_set("days", 1, to="2026-12-01"), "ascending order"),
         (_set("mechanism", "parameters", "groups", to=3), "the sentence of the guarantee"),
-        (_set("mechanism", "name", to="frobenius"), "must be one of anchors"),
-        (_set("order_key", to="x"), "hexadecimal"),
-        (_set("guarantee", to="private"), "the sentence of the guarantee"),
     ],
 )
 def test_what_cannot_be_is_refused(change: Callable[[Any], None], told: str, tmp_path: Path) -> None:

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.document import receipt_document, receipt_from
-from anonhist.formats.files import FileKind, as_text
+from anonhist.formats.document import how_made, made_by, receipt_document
 from anonhist.formats.grouped_releases import name_columns, new_group
-from anonhist.formats.tables import Table, csv_text, write_parquet
+from anonhist.formats.tables import Table, document_files
 from anonhist.formats.untrusted import (
     check_version,
-    document_text,
     holds,
     mapping,
     optional,
     text,
     whole,
-    whole_parquet,
 )
 from anonhist.mechanisms.window_release import WINDOW_MECHANISMS
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease, in_groups
@@ -71,11 +68,6 @@ def to_cumulative_document(release: Windows) -> dict[str, Any]:
     }
 
 
-def cumulative_release_text(release: Windows) -> str:
-    """Return the JSON file of a release of cumulative windows."""
-    return document_text(to_cumulative_document(release))
-
-
 def from_cumulative_document(document: object) -> Windows:
     """Rebuild a release of cumulative windows, refusing whatever it cannot be."""
     check_version(document, FORMAT)
@@ -88,13 +80,10 @@ def from_cumulative_document(document: object) -> Windows:
         "thresholds": whole(top["thresholds"], "its thresholds").tolist(),
         "days": days,
         "mechanism": _mechanism(top["mechanism"]),
-        "reason": text(top["reason"], "the reason"),
-        "library_version": text(top["library_version"], "the library version"),
-        "order_key": None if top["order_key"] is None else text(top["order_key"], "the order key"),
     }
     releases: dict[Group, CumulativeRelease] = {}
     try:
-        shared["receipt"] = optional(receipt_from, top["receipt"])
+        shared |= how_made(top)
         for each in top["groups"]:
             own = mapping(each, {"group", *_NUMBERS}, "a group")
             group = new_group(own["group"], releases)
@@ -109,14 +98,11 @@ def from_cumulative_document(document: object) -> Windows:
 
 
 def _mechanism(value: object) -> WindowMechanism:
-    made_by = mapping(value, {"name", "parameters"}, "the mechanism")
-    name = text(made_by["name"], "the mechanism's name")
+    name, parameters = made_by(value)
     if name not in WINDOW_MECHANISMS:
         raise DataError(f"the mechanism must be one of {', '.join(WINDOW_MECHANISMS)}")
-    if not isinstance(made_by["parameters"], dict):
-        raise DataError("the mechanism's parameters must be an object")
     try:
-        return WINDOW_MECHANISMS[name].from_parameters(made_by["parameters"])
+        return WINDOW_MECHANISMS[name].from_parameters(parameters)
     except UsageError as error:
         raise DataError(f"of the parameters of the mechanism: {str(error).removesuffix('.')}") from None
 
@@ -152,13 +138,6 @@ def _is_same(file: pq.ParquetFile, release: Windows) -> bool:
     return file.schema_arrow.names == list(expected) and holds(file, expected)
 
 
-FILES = FileKind(
-    NAME,
-    {".csv": as_text(csv_text), ".json": as_text(cumulative_release_text), ".parquet": write_parquet},
-    {
-        ".json": from_cumulative_document,
-        ".parquet": lambda content: whole_parquet(
-            content, FORMAT, "a release of cumulative windows", from_cumulative_document, _is_same
-        ),
-    },
+FILES = document_files(
+    NAME, "a release of cumulative windows", to_cumulative_document, from_cumulative_document, _is_same
 )

@@ -145,8 +145,8 @@ def _told(release: AnyRelease) -> _Told:
     return _Told(
         release.guarantee,
         release.mechanism,
-        one.reason,
-        one.library_version,
+        release.reason,
+        release.library_version,
         f"{what}{grouped}.",
         has_limited and release.guarantee.unit.max_items is not None,
         release.left_out,

@@ -15,7 +15,7 @@ import numpy as np
 from anonhist.accounting import Receipt
 from anonhist.catalogue import MECHANISMS, load
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.untrusted import check_version, document_text, floats, mapping, member, optional, text, whole
+from anonhist.formats.untrusted import check_version, floats, mapping, member, optional, text, whole
 from anonhist.kinds import RELEASED_BY
 from anonhist.mechanisms.releasing import from_parameters
 from anonhist.mechanisms.skeletons import CentralMechanism
@@ -315,11 +315,6 @@ def to_document(release: Release) -> dict[str, Any]:
     }
 
 
-def release_text(release: Release) -> str:
-    """Return the JSON file of a release."""
-    return document_text(to_document(release))
-
-
 def from_document(document: object) -> Release:
     """Rebuild a release, refusing whatever a release cannot be.
 
@@ -334,14 +329,11 @@ def from_document(document: object) -> Release:
 
 
 def _release(top: Mapping[str, Any]) -> Release:
-    made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
-    if not isinstance(made_by["parameters"], dict):
-        raise DataError("the mechanism's parameters must be an object")
-    name = text(made_by["name"], "the mechanism's name")
+    name, parameters = made_by(top["mechanism"])
     guarantee = _guarantee(top["guarantee"])
     excess = optional(partial(excess_from, guarantee), top["excess"])
     items, zeros = (optional(partial(_number, each), top[each]) for each in ("items", "zeros"))
-    made = remade(Recorded(name, made_by["parameters"], guarantee, excess))
+    made = remade(Recorded(name, parameters, guarantee, excess))
     if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what the guarantee says")
     mechanism, guarantee = made.mechanism, made.guarantee
@@ -368,16 +360,31 @@ def _release(top: Mapping[str, Any]) -> Release:
         profile=profile,
         guarantee=guarantee,
         mechanism=mechanism,
-        reason=text(top["reason"], "the reason"),
-        library_version=text(top["library_version"], "the library version"),
         simulations=error.simulations,
         recorded_error=error,
-        order_key=optional(partial(text, what="the order key"), top["order_key"]),
         excess=excess,
         items=items,
         zeros=zeros,
-        receipt=optional(receipt_from, top["receipt"]),
+        **how_made(top),
     )
+
+
+def made_by(value: object) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters of a mechanism."""
+    fields = mapping(value, {"name", "parameters"}, "the mechanism")
+    if not isinstance(fields["parameters"], dict):
+        raise DataError("the mechanism's parameters must be an object")
+    return text(fields["name"], "the mechanism's name"), fields["parameters"]
+
+
+def how_made(top: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a document says of a release of any kind besides its mechanism."""
+    return {
+        "reason": text(top["reason"], "the reason"),
+        "library_version": text(top["library_version"], "the library version"),
+        "order_key": optional(partial(text, what="the order key"), top["order_key"]),
+        "receipt": optional(receipt_from, top["receipt"]),
+    }
 
 
 def _guarantee(value: object) -> Guarantee:

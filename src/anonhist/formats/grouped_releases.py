@@ -17,19 +17,16 @@ from anonhist.formats.document import (
     from_document,
     to_document,
 )
-from anonhist.formats.files import FileKind, as_text
 from anonhist.formats.reading import TABLE as RELEASE_TABLE
 from anonhist.formats.reading import columns as release_columns
-from anonhist.formats.tables import Table, csv_text, write_parquet
+from anonhist.formats.tables import Table, document_files
 from anonhist.formats.untrusted import (
     check_version,
-    document_text,
     holds,
     mapping,
     names_of,
     optional,
     text,
-    whole_parquet,
 )
 from anonhist.privacy import parse_epsilon
 from anonhist.releases.grouped import GroupedRelease
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
 
 NAME = "grouped-release"
 FORMAT = f"anonhist/{NAME}"
-METADATA_KEY = FORMAT.encode()
 # What a release of one group has of its own.
 _OWN = ("profile", "error", "items", "zeros")
 _MOST_GROUPS = 10**6
@@ -100,11 +96,6 @@ def _totals_document(release: GroupedRelease) -> dict[str, Any]:
         }
     sums = [{"group": list(prefix), "error": error_document(error)} for prefix, error in _sums(release).items()]
     return {"nested": None if release.totals is None else sums, "crossing": None}
-
-
-def grouped_release_text(release: GroupedRelease) -> str:
-    """Return the JSON file of a release of groups."""
-    return document_text(to_grouped_document(release))
 
 
 def from_grouped_document(document: object) -> GroupedRelease:
@@ -211,11 +202,9 @@ def _columns(release: GroupedRelease) -> Columns:
     return names | levels | {name: np.concatenate([table[name] for table in tables.values()]) for name in first}
 
 
-def _metadata(release: GroupedRelease) -> Mapping[bytes, str]:
-    return {METADATA_KEY: json.dumps(to_grouped_document(release))}
-
-
-TABLE = Table(_columns, RELEASE_TABLE.texts, lambda release: dict(_metadata(release)))
+TABLE = Table(
+    _columns, RELEASE_TABLE.texts, lambda release: {FORMAT.encode(): json.dumps(to_grouped_document(release))}
+)
 
 
 def _is_same(file: pq.ParquetFile, release: GroupedRelease) -> bool:
@@ -224,13 +213,4 @@ def _is_same(file: pq.ParquetFile, release: GroupedRelease) -> bool:
     return holds(file, {name: list(columns[name]) for name in kept})
 
 
-FILES = FileKind(
-    NAME,
-    {".csv": as_text(csv_text), ".json": as_text(grouped_release_text), ".parquet": write_parquet},
-    {
-        ".json": from_grouped_document,
-        ".parquet": lambda content: whole_parquet(
-            content, FORMAT, "a release of groups", from_grouped_document, _is_same
-        ),
-    },
-)
+FILES = document_files(NAME, "a release of groups", to_grouped_document, from_grouped_document, _is_same)

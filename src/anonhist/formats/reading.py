@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.formats.document import FORMAT, from_document, release_text, to_document
-from anonhist.formats.files import FileKind, as_text
-from anonhist.formats.tables import Table, csv_text, write_parquet
-from anonhist.formats.untrusted import batches, whole_parquet
+from anonhist.formats.document import FORMAT, from_document, to_document
+from anonhist.formats.tables import Table, document_files
+from anonhist.formats.untrusted import batches
 from anonhist.kinds import KINDS
 from anonhist.properties.estimate import Holds
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from anonhist.releases import Release
 
-METADATA_KEY = FORMAT.encode()
 _COLUMNS = ("count", "prevalence")
 
 
@@ -85,7 +83,7 @@ TABLE = Table(
         for number in ("prevalence", "k_plus")
         for what in ("standard_error", "low", "high")
     },
-    lambda release: {METADATA_KEY: json.dumps(to_document(release))},
+    lambda release: {FORMAT.encode(): json.dumps(to_document(release))},
 )
 
 
@@ -127,12 +125,5 @@ def is_table_of_release(path: str) -> bool:
     return any(kind.format.encode() in found for kind in KINDS.values() if kind.released and kind.format)
 
 
-FILES = FileKind(
-    "release",
-    {".csv": as_text(csv_text), ".json": as_text(release_text), ".parquet": write_parquet},
-    {
-        ".json": from_document,
-        ".parquet": lambda content: whole_parquet(content, FORMAT, "a release", from_document, _is_same),
-    },
-)
+FILES = document_files("release", "a release", to_document, from_document, _is_same)
 read_release = FILES.read

@@ -8,12 +8,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, BinaryIO, Never
+from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar
 
 import numpy as np
 
 from anonhist.errors import MissingExtraError, UsageError, kind_of
 from anonhist.formats.files import FileKind, as_text
+from anonhist.formats.untrusted import document_text, whole_parquet
 from anonhist.kinds import Tabular, kind_of_value
 from anonhist.lazy import LaterModule
 from anonhist.privacy import short_decimal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
     from anonhist.properties.curve import Curve
@@ -33,7 +35,33 @@ if TYPE_CHECKING:
 else:
     pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
 
+T = TypeVar("T")
 LEFT_OUT_KEY = b"anonhist.left_out"
+
+
+def document_files(
+    name: str,
+    what: str,
+    to_document: Callable[[Any], Mapping[str, Any]],
+    from_document: Callable[[object], T],
+    is_same: Callable[[pq.ParquetFile, T], bool],
+) -> FileKind[T]:
+    """Return how values are written as one JSON document, as a table that has it in its metadata, and as CSV.
+
+    ``is_same`` tells whether the table of a file is still that of its document.
+    """
+    return FileKind(
+        name,
+        {
+            ".csv": as_text(csv_text),
+            ".json": as_text(lambda value: document_text(to_document(value))),
+            ".parquet": write_parquet,
+        },
+        {
+            ".json": from_document,
+            ".parquet": lambda content: whole_parquet(content, f"anonhist/{name}", what, from_document, is_same),
+        },
+    )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -126,35 +126,22 @@ def release_cumulative(
     """
     if not isinstance(counts, CumulativeCounts):
         raise UsageError(f"Cumulative counts are needed, as read_cumulative returns, not a {type(counts).__name__}.")
-    asked = _Asked(epsilon, unit, relation, mechanism)
-    return _recorded(in_one_group(counts), asked, source, (ledger, dataset, purpose, run_id)).first
-
-
-class _Asked(NamedTuple):
-    """What was asked of a release, besides the data."""
-
-    epsilon: EpsilonLike
-    unit: PrivacyUnit | None
-    relation: NeighboringRelation
-    mechanism: str
+    account = ledger, dataset, purpose, run_id
+    grouped = in_one_group(counts)
+    return _recorded(grouped, source, account, unit=unit, epsilon=epsilon, relation=relation, mechanism=mechanism).first
 
 
 def _recorded(
     grouped: GroupedCumulativeCounts,
-    asked: _Asked,
     source: RandomSource | None,
     account: tuple[Ledger | str | None, str | None, str | None, str | None],
+    *,
+    unit: PrivacyUnit | None,
+    **asked: Any,
 ) -> GroupedCumulativeRelease:
     """Charge a release of all groups, and make it."""
     thresholds, days = grouped.first.increments.shape
-    prepared, reason = prepare_cumulative(
-        epsilon=asked.epsilon,
-        unit=asked.unit or grouped.unit,
-        relation=asked.relation,
-        mechanism=asked.mechanism,
-        thresholds=thresholds,
-        days=days,
-    )
+    prepared, reason = prepare_cumulative(unit=unit or grouped.unit, thresholds=thresholds, days=days, **asked)
     check_cap(prepared.unit, grouped.thresholds)
     own = {"days": grouped.days, "thresholds": grouped.thresholds, "by": grouped.by, "groups": [*grouped]}
     with recording(account_of(*account, settings=own), lambda: Price.of(prepared)) as recorded:
@@ -258,8 +245,8 @@ def release_cumulative_groups(
             f"Cumulative counts of groups are needed, as read_cumulative_groups returns, not a {type(grouped).__name__}"
             "."
         )
-    asked = _Asked(epsilon, unit, relation, mechanism)
-    return _recorded(grouped, asked, source, (ledger, dataset, purpose, run_id))
+    account = ledger, dataset, purpose, run_id
+    return _recorded(grouped, source, account, unit=unit, epsilon=epsilon, relation=relation, mechanism=mechanism)
 
 
 def release_windows(

@@ -145,9 +145,13 @@ class ByGroup(Generic[Value]):
         """The value of the first group, which has all that groups share."""
         return next(iter(self.values()))
 
+    @property
+    def _size(self) -> str:
+        return f"{len(self):,} groups by {', '.join(self.by)}"
+
     def __repr__(self) -> str:
         """Say what is public."""
-        return f"{type(self).__name__}({len(self):,} groups by {', '.join(self.by)})"
+        return f"{type(self).__name__}({self._size})"
 
 
 class GroupedProfile(ByGroup[Profile]):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
     from anonhist.releases.evidence import KPlusBand, PrevalenceBand
     from anonhist.releases.excess import Excess
+    from anonhist.releases.made import OneRelease
 
     Made = TypeVar("Made", bound="AnyRelease")
 
@@ -80,14 +81,10 @@ def _of_groups(release: GroupedRelease) -> dict[str, Any]:
 
 def _of_windows(release: CumulativeRelease) -> dict[str, Any]:
     return {
-        "guarantee": _guarantee(release.guarantee),
-        "mechanism": release.mechanism.name,
-        "parameters": dict(release.mechanism.parameters),
+        **_made(release),
         "thresholds": list(release.thresholds),
         "days": list(release.days),
         "values": release.values.tolist(),
-        "order_key": release.order_key,
-        "receipt": receipt_content(release.receipt),
     }
 
 
@@ -112,15 +109,21 @@ def digest_of(value: Any) -> str:
 def content(release: Release) -> dict[str, Any]:
     """Return what a release says, as JSON values."""
     return {
-        "guarantee": _guarantee(release.guarantee),
-        "mechanism": release.mechanism.name,
-        "parameters": dict(release.mechanism.parameters),
+        **_made(release),
         "counts": release.profile.counts.tolist(),
         "prevalences": release.profile.prevalences.tolist(),
         "items": release.items,
         "zeros": release.zeros,
-        "order_key": release.order_key,
         "excess": None if release.excess is None else _excess(release.excess),
+    }
+
+
+def _made(release: OneRelease) -> dict[str, Any]:
+    return {
+        "guarantee": _guarantee(release.guarantee),
+        "mechanism": release.mechanism.name,
+        "parameters": dict(release.mechanism.parameters),
+        "order_key": release.order_key,
         "receipt": receipt_content(release.receipt),
     }
 

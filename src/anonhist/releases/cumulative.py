@@ -16,24 +16,13 @@ from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
 from anonhist.releases.made import OneRelease, ReleaseByGroup, in_short
+from anonhist.releases.protocols import MadeBy
 
 METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
 
 
-class MadeWindows(Protocol):
-    """What a release stores of the mechanism that made it: a frozen, public, printable value."""
-
-    @property
-    def name(self) -> str:
-        """The mechanism's name."""
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Its public parameters, enough to make it again."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The guarantee of one release: of all days together."""
+class MadeWindows(MadeBy, Protocol):
+    """What a release stores of the mechanism that made it: its guarantee is of all days together."""
 
     @property
     def standard_errors(self) -> NDArray[np.float64]:
@@ -139,10 +128,11 @@ class CumulativeRelease(OneRelease):
         return none_left_out(self.guarantee.unit)
 
     def __repr__(self) -> str:
-        return (
-            f"CumulativeRelease({len(self.thresholds)} thresholds on {len(self.days)} days, {self.mechanism.name}, "
-            f"{in_short(self.guarantee)})"
-        )
+        return f"CumulativeRelease({self._size}, {self.mechanism.name}, {in_short(self.guarantee)})"
+
+    @property
+    def _size(self) -> str:
+        return f"{len(self.thresholds)} thresholds on {len(self.days)} days"
 
 
 class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
@@ -191,11 +181,9 @@ class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
         """Check and freeze the groups."""
         super().__init__(by, releases)
 
-    def __repr__(self) -> str:
-        return (
-            f"{super().__repr__().removesuffix(')')}, {len(self.thresholds)} thresholds on {len(self.days)} days, "
-            f"{self.mechanism.name}, {in_short(self.guarantee)})"
-        )
+    @property
+    def _size(self) -> str:
+        return f"{super()._size}, {len(self.thresholds)} thresholds on {len(self.days)} days"
 
     @property
     def thresholds(self) -> tuple[int, ...]:
@@ -206,11 +194,6 @@ class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
     def days(self) -> tuple[str, ...]:
         """The days of all groups."""
         return self.first.days
-
-    @property
-    def mechanism(self) -> MadeWindows:
-        """The mechanism that released each group."""
-        return self.first.mechanism
 
     @property
     def guarantee(self) -> Guarantee:

@@ -15,7 +15,7 @@ from anonhist.privacy.guarantee import round_up
 from anonhist.profiles.grouped import Group, prefixes_of
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.excess import Excess
-from anonhist.releases.made import ReleaseByGroup, in_short
+from anonhist.releases.made import ReleaseByGroup
 from anonhist.releases.protocols import Mechanism
 from anonhist.releases.release import Release
 from anonhist.releases.runs import part_of
@@ -190,9 +190,6 @@ class GroupedRelease(ReleaseByGroup[Release]):
             _known=MappingProxyType({**_frozen(above, found_with), **self._values}),
         )
 
-    def __repr__(self) -> str:
-        return f"{super().__repr__().removesuffix(')')}, {self.mechanism.name}, {in_short(self.guarantee)})"
-
     @property
     def levels(self) -> Levels | None:
         """What totals count, if there are any."""
@@ -217,27 +214,6 @@ class GroupedRelease(ReleaseByGroup[Release]):
         if not found:
             raise UsageError(f"This release has no level of {depth} grouping columns; make it with levels.")
         return MappingProxyType(found)
-
-    @property
-    def everything(self) -> Mapping[Group, Release]:
-        """The releases of all levels, totals before their groups; without levels, those of the groups.
-
-        Examples
-        --------
-        >>> import anonhist as ah
-        >>> from anonhist.profiles.grouped import GroupedProfile
-        >>> from anonhist.catalogue import Levels
-        >>> profiles = {("CA",): ah.Profile.from_counts([3, 1]), ("NV",): ah.Profile.from_counts([2])}
-        >>> grouped = GroupedProfile(("state",), profiles, unit=ah.PrivacyUnit.item(), levels=Levels.NESTED)
-        >>> list(ah.release_groups(grouped, epsilon=1).everything)
-        [(), ('CA',), ('NV',)]
-        """
-        return self._known
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism that released each group."""
-        return self.first.mechanism
 
     @property
     def left_out(self) -> str:

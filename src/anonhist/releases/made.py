@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Self, TypeVar
 
 from anonhist.accounting import Receipt
+from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, parse_order_key, short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles.grouped import ByGroup, Group
+from anonhist.releases.protocols import MadeBy
 
 
 @frozen(kw_only=True)
@@ -29,6 +31,10 @@ class OneRelease(Shown, Tabular, Saved):
         @property
         def guarantee(self) -> Guarantee:
             """The guarantee."""
+
+        @property
+        def mechanism(self) -> MadeBy:
+            """The mechanism that made it."""
 
     def __post_init__(self) -> None:
         unit = self.guarantee.unit
@@ -49,16 +55,51 @@ class ReleaseByGroup(ByGroup[One], Shown, Tabular, Saved):
     """The releases of several groups, made together by one mechanism."""
 
     _must_have = "A release of groups has at least one group."
-    _must_share = "The releases of all groups must be made by one mechanism, in one step."
+    _must_share: ClassVar[str] = "The releases of all groups must be made by one mechanism, in one step."
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse: pandas would make a table of the names of groups, without what was released."""
         raise UsageError("A release of groups is no array: take its table with to_pandas() or to_polars().")
 
+    if TYPE_CHECKING:
+
+        @property
+        def guarantee(self) -> Guarantee:
+            """The guarantee of all groups together."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self.mechanism.name}, {in_short(self.guarantee)})"
+
+    @property
+    def levels(self) -> Levels | None:
+        """What totals count, if there are any."""
+        return None
+
+    @property
+    def everything(self) -> Mapping[Group, One]:
+        """The releases of all levels, totals before their groups; without levels, those of the groups.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> from anonhist.profiles.grouped import GroupedProfile
+        >>> from anonhist.catalogue import Levels
+        >>> profiles = {("CA",): ah.Profile.from_counts([3, 1]), ("NV",): ah.Profile.from_counts([2])}
+        >>> grouped = GroupedProfile(("state",), profiles, unit=ah.PrivacyUnit.item(), levels=Levels.NESTED)
+        >>> list(ah.release_groups(grouped, epsilon=1).everything)
+        [(), ('CA',), ('NV',)]
+        """
+        return self._known
+
     @property
     def drawn(self) -> Mapping[Group, One]:
         """The releases that were drawn; if there are others, they follow from these."""
         return self._values
+
+    @property
+    def mechanism(self) -> MadeBy:
+        """The mechanism that released each group."""
+        return self.first.mechanism
 
     @property
     def reason(self) -> str:
@@ -87,7 +128,7 @@ class ReleaseByGroup(ByGroup[One], Shown, Tabular, Saved):
 
     def with_receipt(self, receipt: Receipt | None) -> Self:
         """Return the release with its receipt, which the release of each group carries, too."""
-        if receipt is None:
+        if receipt == self.receipt:
             return self
         return self._of_drawn({group: replace(each, receipt=receipt) for group, each in self.drawn.items()})
 

@@ -88,13 +88,8 @@ MOST_NUMBERS = 2**26
 _NOT_KNOWN = "no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release"
 
 
-@runtime_checkable
-class Mechanism(Protocol):
-    """What a release stores of the mechanism that made it: a frozen, public, printable value."""
-
-    @property
-    def kind(self) -> ReleaseKind:
-        """The kind of its releases."""
+class MadeBy(Protocol):
+    """What every release stores of the mechanism that made it: a frozen, public, printable value."""
 
     @property
     def name(self) -> str:
@@ -107,6 +102,15 @@ class Mechanism(Protocol):
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of one of its releases."""
+
+
+@runtime_checkable
+class Mechanism(MadeBy, Protocol):
+    """What a release of a profile stores of the mechanism that made it."""
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """The kind of its releases."""
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
         """Return ``size`` independent runs on a *public* profile, with simulation randomness.

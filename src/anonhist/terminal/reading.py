@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from anonhist.ingest.source import Source
     from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
-    from anonhist.profiles.grouped import Group
     from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
+    from anonhist.releases.made import One, ReleaseByGroup
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.output import Bars
 
@@ -47,12 +46,13 @@ group_option = click.option(
 )
 
 
-def pick_group(release: GroupedRelease, given: str | None) -> Release:
+def pick_group(release: ReleaseByGroup[One], given: str | None) -> One:
     """Return the release of the group that was asked for, under the guarantee of all groups together.
 
     Whoever names a group that was found in the data pays for that too. With levels, the first names, or "(all)" in
     place of the others, name a total.
     """
+    from anonhist.releases import Release
     from anonhist.report.groups import ALL, MISSING, names_of
     from anonhist.report.wording import many
 
@@ -69,29 +69,13 @@ def pick_group(release: GroupedRelease, given: str | None) -> Release:
     if len(names) != len(release.by) and release.levels is None:
         columns = ", ".join(release.by)
         raise UsageError(f"--group needs a name for each of {columns}, with commas between them, not {given!r:.80}.")
-    group: Group = tuple(name.strip() for name in names)
-    if group not in release:
-        group = tuple(None if name == MISSING else name for name in group)
-    if group not in release:
-        known = [_typed(names_of(each) or [ALL]) for each in islice(release.everything, _MOST_COMPARED)]
-        raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
-    return replace(release[group], guarantee=release.guarantee)
-
-
-def pick_windows(release: GroupedCumulativeRelease, given: str) -> CumulativeRelease:
-    """Return the cumulative windows of the group that was asked for."""
-    from anonhist.report.groups import MISSING, names_of
-    from anonhist.report.wording import many
-
-    held = f"the file holds {many(len(release), 'group')} by {', '.join(release.by)}"
-    names = [given] if len(release.by) == 1 else [name.strip() for name in next(csv.reader([given]), [])]
-    if len(names) != len(release.by):
-        columns = ", ".join(release.by)
-        raise UsageError(f"--group needs a name for each of {columns}, with commas between them, not {given!r:.80}.")
-    for group in (tuple(names), tuple(None if name == MISSING else name for name in names)):
-        if group in release:
-            return release[group]
-    known = [_typed(names_of(each)) for each in islice(release, _MOST_COMPARED)]
+    stripped = [name.strip() for name in names]
+    for group in (names, stripped, [None if name == MISSING else name for name in stripped]):
+        if tuple(group) in release:
+            found = release[tuple(group)]
+            # That of one profile is of its group alone.
+            return replace(found, guarantee=release.guarantee) if isinstance(found, Release) else found
+    known = [_typed(names_of(each) or [ALL]) for each in islice(release.everything, _MOST_COMPARED)]
     raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
 
 
@@ -193,9 +177,10 @@ def released_source(sources: tuple[str, ...], group: str | None = None) -> Relea
 
 def group_of(released: Any, group: str | None) -> Any:
     """Return the group that was asked for where there are groups, and refuse to pick one where there are none."""
-    pick = kind_of_value(released).load("group")
-    if pick is not None:
-        return pick(released, group)
+    from anonhist.releases.made import ReleaseByGroup
+
+    if isinstance(released, ReleaseByGroup):
+        return pick_group(released, group)
     if group is not None:
         raise UsageError("--group picks a group of a release of groups, and the source is none: leave --group out.")
     return released
