@@ -82,6 +82,7 @@ REVIEWED_CACHES = {
     "randomness.source": (NUMBERS, "_is_inside"),
     "randomness.bernoulli": (ARRAYS, "_table"),
     "randomness.geometric": (ARRAYS, "_laplace_tables _tables"),
+    "report.frame": ("templates, each compiled once and kept with a lock held, as Jinja2 does", "_templates"),
     "sketches.addresses.DomainAddresses": (ARRAYS, "_index"),
     "sketches.noise.NoiseDistribution": (NUMBERS, "variance"),
 }

@@ -18,7 +18,8 @@ from anonhist.formats.reading import read_release
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.graph import DEGREES
 from anonhist.graphs.node_mechanism import NodeMechanism
-from anonhist.kinds import RELEASED_BY, ReleasedBy
+from anonhist.kinds import KINDS as VALUES
+from anonhist.kinds import RELEASED_BY, Kind, ReleasedBy
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import PrivacyUnit
@@ -31,6 +32,7 @@ from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
 KINDS = (CENTRAL, DEGREES, SKETCH)
+PLACES = ("files", "table", "cell", "figure", "page", "terminal", "released")
 UNITS = {
     unit.kind: unit
     for unit in (
@@ -50,6 +52,11 @@ def test_what_a_row_names_is_there(kind: ReleaseKind) -> None:
     row = RELEASED_BY[kind.name]
     assert callable(load(row.remake))
     assert isinstance(load(row.view), ReleaseView)
+
+
+@each_of("kind", VALUES.values())
+def test_what_a_kind_of_value_names_is_there(kind: Kind) -> None:
+    assert all(kind.load(what) is not None for what in PLACES if getattr(kind, what))
 
 
 @each_of("name", ["edge-nothing", "nothing", "node-", "hashed-sketches"])

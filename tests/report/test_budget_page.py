@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from anonhist.accounting import Balance, Budget, Charge, Cost, Entry, Verification
 from anonhist.accounting.balance import Item, State

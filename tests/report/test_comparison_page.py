@@ -3,12 +3,13 @@
 import math
 import re
 from collections.abc import Callable
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import escape
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.errors import OutputError, UsageError, spell_out

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable
 from functools import cache
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import escape
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 

@@ -36,7 +36,7 @@ def test_pages_of_degrees_are_whole(
         ("</main>", '<a href="https://example.org">a</a></main>'),
         ("</main>", '<a href="#nowhere">a</a></main>'),
         ("</main>", '<p id="twice">a</p><p id="twice">b</p></main>'),
-        ("</main>", "<p>$value</p></main>"),
+        ("</main>", "<p>{{ value }}</p></main>"),
         ("</style>", "@import 'a.css';</style>"),
         ("default-src 'none'", "default-src *"),
     ],

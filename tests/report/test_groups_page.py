@@ -4,13 +4,14 @@ import re
 import time
 from collections.abc import Callable
 from functools import cache
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from anonhist.errors import UsageError
 from anonhist.formats.tables import csv_text

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import escape
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.local import KRR, FrequencyEstimate
@@ -22,7 +23,7 @@ Named = Callable[[str], Any]
 
 
 def _rows(page: str) -> list[list[str]]:
-    bodies = re.findall(r"<tbody>(.*?)</tbody>", page)
+    bodies = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
     rows = re.findall(r"<tr>(.*?)</tr>", "".join(bodies))
     return [
         [unescape(cell).replace("\xa0", " ") for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows

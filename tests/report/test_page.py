@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from anonhist.errors import OutputError, UsageError
 from anonhist.mechanisms import FrobeniusMechanism, PrivHistMechanism
@@ -235,7 +235,7 @@ def test_nothing_is_left_where_it_cannot_be_written(
     def fail(*_: object) -> str:
         raise RuntimeError("half way")
 
-    monkeypatch.setattr(page_module, "_main", fail)
+    monkeypatch.setattr(page_module, "_cards", fail)
     with pytest.raises(RuntimeError):
         write_report(release, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []

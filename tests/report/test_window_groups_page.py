@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from anonhist.formats.tables import csv_text
 from anonhist.mechanisms.window_release import release_cumulative_groups

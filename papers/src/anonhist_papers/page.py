@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anonhist.report.figures import inline_svg
-from anonhist.report.frame import Sheet, folded, html, scrolled
+from anonhist.report.frame import Sheet
 from anonhist_papers.figures import experiment_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from anonhist_papers.experiment import Experiment, Paper, Point, Size, Verdict
+    from anonhist_papers.experiment import Experiment, Paper, Point, Size
 
-# The overview is words. On a narrow page figures of several panels scroll instead of shrinking, and on a wide one those
-# of a single panel do not grow.
-_STYLE = (
-    "<style>.words th, .words td { text-align: left; white-space: normal; }"
-    " .wide { overflow-x: auto; } .wide svg { min-width: 44rem; } .one svg { max-width: 36rem; }</style>"
-)
 _WORDS = {True: "Confirmed", False: "Contradicted", None: "Not decided"}
 
 
@@ -28,68 +21,45 @@ def write_page(
     path: Path, paper: Paper, points: Sequence[Sequence[Point]], *, key: str, size: Size, overwrite: bool
 ) -> None:
     """Write the page of a paper, given the points of each of its experiments."""
-    judged = [experiment.judge(own) for experiment, own in zip(paper.experiments, points, strict=True)]
-    sections = (_section(*each) for each in zip(paper.experiments, points, judged, strict=True))
-    command = f"anonhist reproduce {key}{' --quick' if size.value == 'quick' else ''}"
-    left_out = "".join(f"<li>{html(each)}</li>" for each in paper.left_out)
-    body = (
-        f'{_STYLE}<p class="quiet">{html(paper.citation)}</p>{_overview(paper, judged)}{"".join(sections)}'
-        + (f"<h2>What is not run</h2><ul>{left_out}</ul>" if left_out else "")
-        + f"<h2>Run it again</h2><pre>{escape(command)}</pre>"
+    Sheet(path, overwrite=overwrite).write(
+        "anonhist_papers/page.html",
+        headline=paper.citation.partition(". ")[2].partition(". ")[0],
+        subtitle="Its experiments and theorems, run again"
+        + (", in a small setting." if size.value == "quick" else "."),
+        warning="",
+        paper=paper,
+        sections=[_section(*each) for each in zip(paper.experiments, points, strict=True)],
+        command=f"anonhist reproduce {key}{' --quick' if size.value == 'quick' else ''}",
     )
-    kind = "Its experiments and theorems, run again" + (", in a small setting." if size.value == "quick" else ".")
-    sheet = Sheet(path, overwrite=overwrite)
-    sheet.write(body, headline=paper.citation.partition(". ")[2].partition(". ")[0], subtitle=kind)
 
 
-def _overview(paper: Paper, judged: Sequence[Verdict]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row"><a href="#{each.name}">{html(each.place)}</a></th>'
-        f"<td>{html(each.title)}</td><td>{_WORDS[verdict.agrees]}</td></tr>"
-        for each, verdict in zip(paper.experiments, judged, strict=True)
-    )
-    head = '<thead><tr><th scope="col">in the paper</th><th scope="col">what</th><th scope="col">here</th></tr></thead>'
-    return scrolled(f'<table class="words">{head}<tbody>{rows}</tbody></table>', label="All experiments")
-
-
-def _section(experiment: Experiment, points: Sequence[Point], verdict: Verdict) -> str:
-    points = experiment.view(points)
-    size = "wide" if len({point.panel for point in points}) > 1 else "one"
+def _section(experiment: Experiment, points: Sequence[Point]) -> dict[str, Any]:
+    verdict, points = experiment.judge(points), experiment.view(points)
     plot = inline_svg(
         lambda: experiment_figure(experiment, points),
         name=experiment.name,
         description=f"{experiment.axes.y} against {experiment.axes.x}, a line per series",
     )
-    return (
-        f'<h2 id="{experiment.name}">{html(experiment.place)}: {html(experiment.title)}</h2>'
-        f'<p class="promise"><b>{_WORDS[verdict.agrees]}.</b> {html(verdict.sentence)}</p>'
-        f"<p><b>The paper:</b> {html(experiment.says)}</p><p><b>Here:</b> {html(experiment.setting)}</p>"
-        f'<figure><div class="{size}">{plot}</div>'
-        "<figcaption>Bars are two standard errors to either side. Lines without marks "
-        f"are formulas.</figcaption></figure>{folded('The numbers', _tables(experiment, points))}"
-    )
+    panels = dict.fromkeys(point.panel for point in points)
+    return {
+        "of": experiment,
+        "word": _WORDS[verdict.agrees],
+        "sentence": verdict.sentence,
+        "plot": plot,
+        "tables": [_table(experiment, panel, [each for each in points if each.panel == panel]) for panel in panels],
+    }
 
 
-def _tables(experiment: Experiment, points: Sequence[Point]) -> str:
-    return "".join(
-        _table(experiment, panel, [point for point in points if point.panel == panel])
-        for panel in dict.fromkeys(point.panel for point in points)
-    )
-
-
-def _table(experiment: Experiment, panel: str, points: Sequence[Point]) -> str:
+def _table(experiment: Experiment, panel: str, points: Sequence[Point]) -> tuple[str, list[str], list[list[str]]]:
+    """Return its name, its heads, and a row for each series."""
     places = sorted({point.x for point in points})
     found = {(point.series, point.x): cell(point) for point in points}
-    heads = "".join(f'<th scope="col">{x:,.6g}</th>' for x in places)
-    rows = "".join(
-        f'<tr><th scope="row">{html(series)}</th>'
-        + "".join(f"<td>{found.get((series, x), '')}</td>" for x in places)
-        + "</tr>"
-        for series in dict.fromkeys(point.series for point in points)
-    )
-    head = f'<thead><tr><th scope="col">{html(experiment.axes.x)}</th>{heads}</tr></thead>'
-    title = f"<h3>{html(panel)}</h3>" if panel else ""
-    return title + scrolled(f"<table>{head}<tbody>{rows}</tbody></table>", label=panel or experiment.title)
+    heads = [experiment.axes.x, *(f"{x:,.6g}" for x in places)]
+    rows = [
+        [series, *(found.get((series, x), "") for x in places)]
+        for series in dict.fromkeys(each.series for each in points)
+    ]
+    return panel, heads, rows
 
 
 def cell(point: Point) -> str:

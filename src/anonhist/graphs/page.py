@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.graphs.degree_numbers import degree_ccdf, falls
 from anonhist.graphs.statistics import degree_statistics
-from anonhist.privacy import short_decimal
+from anonhist.privacy import short_decimal, warning
 from anonhist.properties.estimate import Holds
 from anonhist.releases import Release
 from anonhist.report.figures import (
@@ -28,17 +28,7 @@ from anonhist.report.figures import (
     scale_across,
     thin,
 )
-from anonhist.report.frame import (
-    DRAWN_AGAIN,
-    Sheet,
-    card,
-    html,
-    notes_html,
-    promised,
-    released_parts,
-    template,
-    text_rows,
-)
+from anonhist.report.frame import Sheet, promised, released
 from anonhist.report.page import ReleaseView
 from anonhist.report.wording import (
     bars_text,
@@ -253,53 +243,43 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
     if isinstance(truth, Release):
         raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
     true_degrees = None if truth is None else DegreeData.of(truth)
-    sheet.write(
-        _main(release, sheet.command, true_degrees),
-        headline="How many edges nodes have, without saying which",
-        subtitle="Differentially private degrees of a graph: how many nodes have one edge, two, and so on.",
-        banner="" if truth is None else NOT_PRIVATE,
-        version=release.library_version,
-    )
-
-
-def _main(release: Release, command: str | None, truth: DegreeData | None) -> str:
     guarantee = release.guarantee
     statistics, is_private = degree_statistics(release), truth is None
-    words = {
-        "bars": bars_text(release.error, none="that number from none"),
-        "counted": counted_nodes(comparable(release, truth)[0]),
-        "truth": "" if is_private else f" {NOT_PRIVATE}, dashed.",
-        "tail": tail_text(statistics),
-        "policy": str(released_policy(release)),
-        "runs": " ".join(filter(None, (runs_text(release, of="degrees"), no_intervals(release.error)))),
-    }
-    return template("degree.html").substitute(
-        {name: html(text) for name, text in words.items()},
-        **released_parts(release, command, again=DRAWN_AGAIN, noun="degrees", file="degrees.csv"),
-        cards="".join(card(*each) for each in _cards(release, statistics)),
-        notes=notes_html(notes(release, statistics)),
-        promised=promised(
+    sheet.write(
+        "anonhist.graphs/degrees.html",
+        headline="How many edges nodes have, without saying which",
+        subtitle="Differentially private degrees of a graph: how many nodes have one edge, two, and so on.",
+        warning=warning(release.guarantee.epsilon),
+        banner="" if truth is None else NOT_PRIVATE,
+        version=release.library_version,
+        **released(release, noun="degrees"),
+        cards=_cards(release, statistics),
+        notes=notes(release, statistics),
+        promise=promised(
             guarantee,
             sentence=plain_promise(guarantee, result="result" if is_private else "released number"),
             meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
             not_covered=degree_exclusions(release, is_private=is_private),
         ),
         ccdf=inline_svg(
-            lambda: ccdf_figure(release, not_private_truth=truth),
+            lambda: ccdf_figure(release, not_private_truth=true_degrees),
             name="ccdf",
             description="Share of nodes with at least a given degree, both on log scales, with a 95 % band"
             + ("" if is_private else f". {NOT_PRIVATE}"),
-            hover=ccdf_hover(release, not_private_truth=truth),
+            hover=ccdf_hover(release, not_private_truth=true_degrees),
         ),
+        counted=counted_nodes(comparable(release, true_degrees)[0]),
         degrees=inline_svg(
             lambda: prevalences_figure(release),
             name="degrees",
             description="Nodes with exactly a given degree, both on log scales, with 95 % intervals",
             hover=Points.exactly(release).hover,
         ),
-        statistic_rows=text_rows(
-            (name, number_text(number), ends_text(number)) for name, number in statistics.by_name()
-        ),
+        statistics=[(name, number_text(number), ends_text(number)) for name, number in statistics.by_name()],
+        bars=bars_text(release.error, none="that number from none"),
+        tail=tail_text(statistics),
+        policy=released_policy(release),
+        runs=" ".join(filter(None, (runs_text(release, of="degrees"), no_intervals(release.error)))),
     )
 
 

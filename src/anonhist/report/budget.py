@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -32,13 +31,11 @@ from anonhist.report.budget_wording import (
     weaker_stake,
 )
 from anonhist.report.figures import BLUE, INK, SERIES, Hover, add_legend, canvas, inline_svg, name_marks, say_empty
-from anonhist.report.frame import Sheet, card, folded, html, paragraphs, reproduce, scrolled, template, warning_box
+from anonhist.report.frame import Sheet
 from anonhist.report.notebook import Cell
 from anonhist.report.wording import many
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -49,8 +46,6 @@ if TYPE_CHECKING:
 MOST_LISTED = 200
 _MOST_PURPOSES = 20
 NO_PURPOSE = "(no purpose given)"
-_HEADS = ("entry", "time (UTC)", "ε", "δ", "by", "mechanism", "state", "purpose")
-_PURPOSE_HEADS = ("purpose", "releases", "ε", "share", "")
 
 
 class Purpose(NamedTuple):
@@ -72,11 +67,11 @@ def purposes_of(balance: Balance) -> list[Purpose]:
     return sorted(found.values(), key=lambda each: (-each.cost.epsilon, each.name))
 
 
-def purposes_table(balance: Balance) -> str:
-    """Return a row with a bar for each purpose, for what further purposes cost together, and for what is left."""
+def _purpose_rows(balance: Balance) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return a row for each purpose, for what further purposes cost together, and for what is left."""
     purposes, budget = purposes_of(balance), balance.budget
     if not purposes:
-        return "<p>Nothing is spent.</p>"
+        return []
     listed, others = purposes[:_MOST_PURPOSES], purposes[_MOST_PURPOSES:]
     rows = [_purpose_row(each.name or NO_PURPOSE, f"{each.releases:,}", each.cost, budget) for each in listed]
     if others:
@@ -86,59 +81,29 @@ def purposes_table(balance: Balance) -> str:
         number = sum(each.releases for each in others)
         rows.append(_purpose_row(f"{many(len(others), 'more purpose')}", f"{number:,}", cost, budget))
     left = balance.left
-    rows.append(_purpose_row("left", "", left, budget, number=amount_left(left.epsilon), kind="left"))
-    table = _table(_PURPOSE_HEADS, {"releases", "ε", "share"}, "".join(rows))
-    return scrolled(table, label="What the budget was spent on")
+    return [*rows, _purpose_row("left", "", left, budget, number=amount_left(left.epsilon))]
 
 
 def _purpose_row(
-    name: str, releases: str, cost: Cost, budget: Budget, *, number: str | None = None, kind: str = ""
-) -> str:
+    name: str, releases: str, cost: Cost, budget: Budget, *, number: str | None = None
+) -> tuple[str, tuple[str, ...], str]:
+    """Return a name, numbers, and the width of a bar in percent."""
     # A damaged ledger may have spent more than there was.
     width = min(max(float(100 * cost.epsilon / budget.epsilon), 0.0), 100.0)
-    cells = (releases, amount(cost.epsilon) if number is None else number, share_of(cost, budget))
-    numbers = "".join(f'<td class="number">{html(cell)}</td>' for cell in cells)
-    bar = f'<td class="bar" aria-hidden="true"><i style="width:{width:.2f}%"></i></td>'
-    return f'<tr class="{kind}"><th scope="row" class="long">{html(name)}</th>{numbers}{bar}</tr>'
+    return name, (releases, number or amount(cost.epsilon), share_of(cost, budget)), f"{width:.2f}"
 
 
-def charges_table(balance: Balance) -> str:
-    """Return the charges, the latest first, and how many more there are."""
-    if not balance.items:
-        return "<p>Nothing was charged yet.</p>"
-    latest = balance.items[-MOST_LISTED:][::-1]
-    rows = "".join(map(_charge_row, latest))
-    table = _table(_HEADS, {"entry", "ε", "δ"}, rows)
-    more = len(balance.items) - len(latest)
-    told = "the ledger has all of them: 'anonhist budget show'"
-    note = f'<p class="quiet">And {many(more, "earlier charge")}; {html(told)}.</p>' if more else ""
-    return scrolled(table, label="Releases") + note + f'<p class="quiet">{html(NUMBERING)}</p>'
-
-
-def _table(heads: Iterable[str], numbers: Container[str], rows: str) -> str:
-    """Return a table; heads of numbers stand to the right, as these do."""
-    kinds = ((head, "number" if head in numbers else "text") for head in heads)
-    first = "".join(f'<th scope="col" class="{kind}">{html(head)}</th>' for head, kind in kinds)
-    return f'<table class="charges"><thead><tr>{first}</tr></thead><tbody>{rows}</tbody></table>'
-
-
-def _charge_row(item: Item) -> str:
-    charge, cost, outcome = item.charged.charge, item.charged.cost, item.outcome
-    reason = getattr(outcome, "reason", "")
-    state = f"{item.state}: {reason}" if reason else str(item.state)
-    numbers = "".join(
-        f'<td class="number cost">{html(number)}</td>' for number in (amount(cost.epsilon), amount(cost.delta))
-    )
+def _charge_row(item: Item) -> tuple[Any, ...]:
+    """Return the state, the entry and its time, its costs, and texts, of which the last may be long."""
+    charge, cost, reason = item.charged.charge, item.charged.cost, getattr(item.outcome, "reason", "")
     return (
-        f'<tr class="{item.state.name.lower()}"><th scope="row" class="number">{item.entry.number}</th>'
-        f"<td>{item.moment:%Y-%m-%d %H:%M}</td>{numbers}"
-        f"{_texts((printable(item.entry.by), charge.mechanism))}{_texts((state, purpose_of(charge)), long=True)}</tr>"
+        item.state.name.lower(),
+        item.entry.number,
+        f"{item.moment:%Y-%m-%d %H:%M}",
+        (amount(cost.epsilon), amount(cost.delta)),
+        (printable(item.entry.by), charge.mechanism),
+        (f"{item.state}: {reason}" if reason else str(item.state), purpose_of(charge)),
     )
-
-
-def _texts(cells: Iterable[str], *, long: bool = False) -> str:
-    kind = "text long" if long else "text"
-    return "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell in cells)
 
 
 # So many places across are drawn: more than a screen has for it.
@@ -289,55 +254,51 @@ def _moment(day: float) -> datetime:
 
 
 _CAPTION = "ε spent by all charges that count, added up plainly, against the budget."
-_AGAIN = "The same command shows the budget as it is then."
 
 
 def write_budget(balance: Balance, sheet: Sheet, *, verification: Verification | None = None) -> None:
     """Write the page of a budget; with ``verification`` None it says that the ledger was not checked."""
     sheet.check()
-    sheet.write(
-        _main(balance, sheet.command, verification),
-        headline=headline(balance.budget),
-        subtitle=f"What releases have spent of it, for {change_of(balance.budget)}, and what is left.",
-    )
-
-
-def _main(balance: Balance, command: str | None, verification: Verification | None) -> str:
-    budget = balance.budget
     chain = chain_of(verification)
     is_damaged = verification is not None and bool(verification.problems)
+    budget = balance.budget
     promise, *meaning = stake(budget, balance.spent, results="all releases so far")
-    return template("budget.html").substitute(
-        warning=warning_box(" ".join(chain)) if is_damaged else warning_box(warning_of(balance)),
-        cards="".join(card(*each) for each in cards_of(balance)),
-        unit=html(budget.kind),
-        promise=html(promise),
-        so_far=paragraphs([*meaning, *weaker_stake(balance), *conditions_of(balance)]),
-        whole=paragraphs(stake(budget, budget.limit, results="all releases")),
-        not_covered="".join(f"<li>{html(each)}</li>" for each in not_covered(budget)),
-        over_time=_over_time(balance),
-        purposes=purposes_table(balance),
-        charges=charges_table(balance),
-        chain=paragraphs(chain),
-        exact=folded("The exact numbers", paragraphs(_exact(balance))),
-        reproduce=reproduce(command, _AGAIN),
+    latest = balance.items[-MOST_LISTED:][::-1]
+    more = len(balance.items) - len(latest)
+    sheet.write(
+        "anonhist.report/budget.html",
+        chain=chain,
+        headline=headline(balance.budget),
+        subtitle=f"What releases have spent of it, for {change_of(balance.budget)}, and what is left.",
+        warning=" ".join(chain) if is_damaged else warning_of(balance),
+        cards=cards_of(balance),
+        unit=budget.kind,
+        promise=promise,
+        so_far=[*meaning, *weaker_stake(balance), *conditions_of(balance)],
+        whole=stake(budget, budget.limit, results="all releases"),
+        not_covered=not_covered(budget),
+        purposes=_purpose_rows(balance),
+        charges=[_charge_row(each) for each in latest],
+        more=many(more, "earlier charge") if more else "",
+        numbering=NUMBERING,
+        exact=_exact(balance),
+        **_over_time(balance),
     )
 
 
-def _over_time(balance: Balance) -> str:
+def _over_time(balance: Balance) -> dict[str, Any]:
     if not balance.items:
-        return "<p>Nothing was charged yet.</p>"
+        return {"plot": ""}
     spending = Spending.of(balance)
-    figure = inline_svg(
-        lambda: budget_figure(balance), name="budget", description=_CAPTION, hover=spending.hover(balance)
-    )
     drawn = len(spending.thinned())
-    return template("budget-over-time.html").substitute(
-        plot=figure,
-        caption=html(_CAPTION),
-        marks=paragraphs([_marks(balance, spending)]),
-        thinned=paragraphs([_thinned(drawn, len(balance.items))] if drawn < len(balance.items) else []),
-    )
+    return {
+        "plot": inline_svg(
+            lambda: budget_figure(balance), name="budget", description=_CAPTION, hover=spending.hover(balance)
+        ),
+        "caption": _CAPTION,
+        "marks": _marks(balance, spending),
+        "thinned": [_thinned(drawn, len(balance.items))] if drawn < len(balance.items) else [],
+    }
 
 
 def _marks(balance: Balance, spending: Spending) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.privacy import warning
 from anonhist.properties.estimate import format_number
-from anonhist.report import frame
 from anonhist.report.figures import (
     BAND,
     BLUE,
@@ -25,7 +24,7 @@ from anonhist.report.figures import (
     scale_across,
     scale_of_counts,
 )
-from anonhist.report.frame import Sheet, template
+from anonhist.report.frame import Sheet, download, promised
 from anonhist.report.wording import PROMISE_NAMES, bound_of, promise_lines
 
 if TYPE_CHECKING:
@@ -337,37 +336,43 @@ def write_curve(curve: Curve, sheet: Sheet) -> None:
     """Write the page of a curve; where it was not made from a release, it says first that it is not private."""
     sheet.check()
     view = view_of(curve)
-    sheet.write(_main(curve, sheet.command), headline=view.title, subtitle=view.subtitle)
-
-
-def _main(curve: Curve, command: str | None) -> str:
-    view = view_of(curve)
-    words = {
-        "caption": f"{view.value_label}, against {view.x_label}{_band_text(curve)}.".capitalize(),
-        "reading": view.reading,
-    }
-    return template("curve.html").substitute(
-        {name: frame.html(text) for name, text in words.items()},
-        warning=frame.warning_box(NOT_PRIVATE) if curve.guarantee is None else frame.epsilon_warning(curve.guarantee),
-        cards="".join(_card(curve, at) for at in _cards(curve)),
-        notes=frame.notes_html(notes(curve)),
-        promised="" if curve.guarantee is None else frame.promised(curve.guarantee),
+    kinds = shown_kinds(curve)
+    sheet.write(
+        "anonhist.report/curve.html",
+        headline=view.title,
+        subtitle=view.subtitle,
+        warning=NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon),
+        cards=[_card(curve, at) for at in _cards(curve)],
+        notes=notes(curve),
         plot=inline_svg(
             lambda: curve_figure(curve),
             name="curve",
             description=f"{view.title}{_band_text(curve)}",
             hover=Hover(curve.x.tolist(), [_told(curve, at) for at in range(len(curve))]),
         ),
-        table=_table(curve),
-        download=frame.download(curve, rows=len(curve), name="curve.csv"),
-        facts="".join(
-            f"<p><b>{escape(name)}:</b> {frame.html(text)}</p>"
-            for name, text in facts(curve)
-            if name not in PROMISE_NAMES
-        ),
-        reproduce=frame.reproduce(
-            command, "Values stay the same. Bands come from simulations, so they change a little."
-        ),
+        caption=f"{view.value_label}, against {view.x_label}{_band_text(curve)}.".capitalize(),
+        reading=view.reading,
+        # The short names: a page on paper has room for no more.
+        heads=[
+            *(curve.x_name, curve.value_name),
+            *(f"± {cause}" for cause, _ in curve.parts),
+            band_name(curve),
+            *(["kind"] if kinds else []),
+        ],
+        rows=[
+            (
+                x_text(curve, at),
+                value_text(curve, at),
+                *parts_text(curve, at),
+                interval_text(curve, at),
+                *kinds[at : at + 1],
+            )
+            for at in shown_points(curve)
+        ],
+        parts=len(curve.parts),
+        download=download(curve, rows=len(curve)),
+        promise=None if curve.guarantee is None else promised(curve.guarantee),
+        facts=[fact for fact in facts(curve) if fact[0] not in PROMISE_NAMES],
     )
 
 
@@ -386,9 +391,9 @@ def _cards(curve: Curve) -> list[int]:
     return sorted({at for at, mark in zip(near, wanted, strict=True) if abs(curve.x[at] - mark) <= 0.1 * mark})
 
 
-def _card(curve: Curve, at: int) -> str:
+def _card(curve: Curve, at: int) -> tuple[str, str]:
     told = view_of(curve).told.format(place_text(curve, at))
-    return frame.card(value_text(curve, at), f"{told}{_interval(curve, at)}")
+    return value_text(curve, at), f"{told}{_interval(curve, at)}"
 
 
 def _told(curve: Curve, at: int) -> str:
@@ -398,23 +403,3 @@ def _told(curve: Curve, at: int) -> str:
 
 def _interval(curve: Curve, at: int) -> str:
     return "" if curve.why_unknown else f"; {band_name(curve)} {interval_text(curve, at)}"
-
-
-def _table(curve: Curve) -> str:
-    causes, kinds = [f"± {cause}" for cause, _ in curve.parts], shown_kinds(curve)
-    # The short names: a page on paper has room for no more.
-    heads = (curve.x_name, curve.value_name, *causes, band_name(curve), *(["kind"] if kinds else []))
-    rows = [
-        (
-            x_text(curve, at),
-            value_text(curve, at),
-            *parts_text(curve, at),
-            interval_text(curve, at),
-            *kinds[at : at + 1],
-        )
-        for at in shown_points(curve)
-    ]
-    joined = "; they add in quadrature" if len(curve.parts) > 1 else ""
-    said = f"± is one standard error of each cause, without bias{joined}."
-    note = f'<p class="quiet">{said}</p>' if curve.parts else ""
-    return f"{frame.scrolled(frame.table_of(heads, rows), label='The numbers')}{note}"

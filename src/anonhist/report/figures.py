@@ -7,7 +7,6 @@ import math
 import re
 import warnings
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +21,7 @@ from anonhist.report.wording import interval, with_interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from markupsafe import Markup
     from matplotlib import figure as matplotlib_figure
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -45,10 +45,12 @@ class Hover:
     texts: Sequence[str]
     axis: str = "x"
 
-    def strips(self, figure: Figure) -> str:
+    def strips(self, figure: Figure) -> Markup:
         """Return invisible strips over a figure that was drawn, each with the text that a browser shows at it."""
+        from markupsafe import Markup
+
         if not len(self.at):
-            return ""
+            return Markup()
         is_upright = self.axis == "x"
         # In the pixels of the drawing, 72 an inch, from its upper left corner.
         axes, (width, height) = figure.axes[0], 72 * figure.get_size_inches()
@@ -65,14 +67,14 @@ class Hover:
             if along[place] - along[kept[-1]] >= _LEAST_STRIP:
                 kept.append(place)
         middles = [(along[one] + along[other]) / 2 for one, other in pairwise(kept)]
+        strip = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>')
         drawn = []
         for place, start, end in zip(kept, [first, *middles], [*middles, last], strict=True):
             x, y, wide, high = (
                 (start, top, end - start, bottom - top) if is_upright else (left, start, right - left, end - start)
             )
-            size = f'x="{x:.1f}" y="{y:.1f}" width="{max(0.0, wide):.1f}" height="{max(0.0, high):.1f}"'
-            drawn.append(f"<rect {size}><title>{escape(self.texts[place])}</title></rect>")
-        return f'<g class="hover">{"".join(drawn)}</g>'
+            drawn.append(strip.format(x, y, max(0.0, wide), max(0.0, high), self.texts[place]))
+        return Markup('<g class="hover">{}</g>').format(Markup().join(drawn))
 
 
 _POINTS = 400
@@ -339,7 +341,7 @@ _SETTINGS = Lock()
 
 def inline_svg(
     draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False, hover: Hover | None = None
-) -> str:
+) -> Markup:
     """Draw a figure as an ``<svg>`` element that takes its colors from the page; its ``description`` is read out.
 
     Text is drawn as paths, so that it looks the same everywhere; with ``keep_text`` it is left to the browser, which
@@ -347,6 +349,7 @@ def inline_svg(
     page. The same figure gives the same bytes: no date, no random names, and no settings of the user.
     """
     import matplotlib as mpl
+    from markupsafe import Markup
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith(("backend", "webagg"))}
@@ -367,6 +370,6 @@ def inline_svg(
     text = _NAMES.sub(rf"\g<1>{name}-", text)
     for color, variable in _COLORS.items():
         text = text.replace(color, variable)
-    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+    drawn = Markup(text.rstrip().removeprefix("<svg").removesuffix("</svg>"))  # noqa: S704  # Matplotlib escapes text
     strips = "" if hover is None else hover.strips(figure)
-    return f"{text.rstrip().removesuffix('</svg>')}{strips}</svg>"
+    return Markup('<svg role="img" aria-label="{}"{}{}</svg>').format(description, drawn, strips)

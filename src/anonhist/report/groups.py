@@ -5,32 +5,16 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import partial
-from html import escape
 from itertools import islice
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
-from anonhist.privacy import is_in_groups, short_decimal
+from anonhist.privacy import is_in_groups, short_decimal, warning
 from anonhist.privacy.guarantee import round_up
 from anonhist.report.figures import Points, canvas, draw_k_plus, frame_log_log, inline_svg, say_empty
-from anonhist.report.frame import (
-    DRAWN_AGAIN,
-    LEVELS,
-    Sheet,
-    card,
-    download,
-    epsilon_warning,
-    folded,
-    html,
-    name_cells,
-    paragraphs,
-    promised,
-    reproduce,
-    scrolled,
-    template,
-)
+from anonhist.report.frame import LEVELS, Sheet, download, promised
 from anonhist.report.wording import (
     bars_text,
     bound_of,
@@ -44,8 +28,9 @@ from anonhist.report.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
     from anonhist.profiles.grouped import Group
@@ -57,7 +42,7 @@ _SIZE = (2.2, 1.65)
 _TEXT = 7.5
 
 
-def panels(releases: Sequence[Release], names: Sequence[str]) -> list[str]:
+def panels(releases: Sequence[Release], names: Sequence[str]) -> list[Markup]:
     """Return an ``<svg>`` for each release: its k+ counts with their band, the scales those of all of them."""
     drawn = [Points.at_least(each) for each in releases]
     right = max((1.25 * float(each.at[-1]) for each in drawn if each.at.size), default=1.0)
@@ -274,11 +259,35 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
     """Write the page of a release of groups; errors are computed first if they have not been yet."""
     sheet.check()
     by = ", ".join(release.by)
+    guarantee, first = release.guarantee, _first(release)
+    drawn = dict(islice(release.everything.items(), _MOST_DRAWN))
+    named = [", ".join(row_names(group, release)) for group in drawn]
+    depths = [len(release.by)] if release.levels is None else range(len(release.by) + 1)
     sheet.write(
-        _main(release, sheet.command),
+        "anonhist.report/groups.html",
         headline="How often things occur in each group, without saying which things",
         subtitle=f"A differentially private profile of {many(len(release), 'group')} by {by}, under one promise.",
+        warning=warning(release.guarantee.epsilon),
         version=_first(release).library_version,
+        release=release,
+        cards=cards_of(release),
+        promise=promised(
+            guarantee,
+            sentence=plain_promise(guarantee, result=ALL_TOGETHER),
+            not_covered=not_covered(release),
+        ),
+        how=filter(None, [how_found(release), how_added(release)]),
+        remarks=remarks_of(release, first.error),
+        noisy=_noisy(release),
+        words=first.words,
+        levels=[f"{level:,}" for level in levels_for(release)],
+        tables=[_table(release, depth) for depth in depths],
+        download=_download(release),
+        drawn=_drawn(release),
+        panels=zip(named, panels([*drawn.values()], named), strict=True),
+        bars=_how_to_read(first),
+        parameters=parameters_text(first),
+        runs=runs_of(release),
     )
 
 
@@ -286,85 +295,20 @@ def _first(release: GroupedRelease) -> Release:
     return next(iter(release.values()))
 
 
-def _main(release: GroupedRelease, command: str | None) -> str:
-    guarantee, first = release.guarantee, _first(release)
-    drawn = dict(islice(release.everything.items(), _MOST_DRAWN))
-    named = [", ".join(row_names(group, release)) for group in drawn]
-    words = {
-        "drawn": _drawn(release),
-        "bars": _how_to_read(first),
-        "noisy": _noisy(release),
-        "mechanism": release.mechanism.name,
-        "reason": release.reason,
-        "runs": runs_of(release),
-    }
-    return template("groups.html").substitute(
-        {name: html(text) for name, text in words.items()},
-        warning=epsilon_warning(guarantee),
-        cards="".join(card(*each) for each in cards_of(release)),
-        promised=promised(
-            guarantee,
-            sentence=plain_promise(guarantee, result=ALL_TOGETHER),
-            also=paragraphs(filter(None, [how_found(release), how_added(release)])),
-            not_covered=not_covered(release),
-        ),
-        remarks=paragraphs(remarks_of(release, first.error)),
-        tables=_tables(release),
-        download=_download(release),
-        panels="".join(
-            f"<figure><figcaption><span>{html(name)}</span></figcaption>{svg}</figure>"
-            for name, svg in zip(named, panels([*drawn.values()], named), strict=True)
-        ),
-        parameters=folded("Its parameters", f"<p>{html(parameters_text(first))}</p>"),
-        reproduce=reproduce(command, DRAWN_AGAIN),
-    )
-
-
-def _tables(release: GroupedRelease) -> str:
-    """Return a table of groups; with levels one for each, everything together first."""
-    levels = levels_for(release)
-    if release.levels is None:
-        return _table(release, release.level(len(release.by)), release.by, levels)
-    return "".join(
-        f"<h4>{html(level_name(release.by[:depth]))}</h4>"
-        + _table(release, release.level(depth), release.by[: max(depth, 1)], levels)
-        for depth in range(len(release.by) + 1)
-    )
-
-
-def _table(release: GroupedRelease, groups: Mapping[Group, Release], by: Sequence[str], levels: Sequence[int]) -> str:
-    """Return a table: grouping columns, items, labels, labels at a few thresholds, and the error."""
-    words = _first(release).words
-    above = '<th scope="col" rowspan="2">{}</th>'.format
-    heads = (
-        name_cells(by, 'scope="col" rowspan="2"')
-        + above(escape(words.total))
-        + f'<th scope="colgroup" colspan="{1 + len(levels)}">{escape(words.labels)}</th>'
-        + above("expected<br>error")
-        + "</tr><tr>"
-        + "".join(f'<th scope="col">{head}</th>' for head in ("all", *(f"{level:,} or more" for level in levels)))
-    )
-    rows = "".join(
-        _row(row_names(group, release)[: len(by)], cells_of(each, levels))
-        for group, each in islice(groups.items(), _MOST_LISTED)
-    )
-    table = f'<table class="groups"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return scrolled(table, label=level_name(by)) + _left_out(groups)
-
-
-def _row(names: Sequence[str], cells: Iterable[tuple[str, str]]) -> str:
-    numbers = "".join(
-        f"<td>{escape(value)}{f'<span>{escape(ends)}</span>' if ends else ''}</td>" for value, ends in cells
-    )
-    told = name_cells(names, 'scope="row"')
-    return f"<tr>{told}{numbers}</tr>"
-
-
-def _left_out(groups: Mapping[Group, Release]) -> str:
+def _table(release: GroupedRelease, depth: int) -> dict[str, Any]:
+    """Return the table of a level, by so many grouping columns: rows of names and numbers, and what it leaves out."""
+    groups, levels = release.level(depth), levels_for(release)
+    by = release.by[: max(depth, 1)]
     more = len(groups) - _MOST_LISTED
-    if more <= 0:
-        return ""
-    return f'<p class="quiet">And {many(more, "more group")}, which files of the release have.</p>'
+    return {
+        "title": level_name(release.by[:depth]),
+        "by": by,
+        "rows": [
+            (row_names(group, release)[: len(by)], cells_of(each, levels))
+            for group, each in islice(groups.items(), _MOST_LISTED)
+        ],
+        "more": many(more, "more group") if more > 0 else "",
+    }
 
 
 def _drawn(release: GroupedRelease) -> str:
@@ -392,8 +336,7 @@ def _how_to_read(release: Release) -> str:
 
 
 def _download(release: GroupedRelease) -> str:
-    """Return a link to the numbers, or where they are: they may be very many, and no table may hold their names."""
-    link = ""
+    """Return the numbers, unless they are very many, or no table may hold their names."""
     with suppress(UsageError):
-        link = download(release, rows=sum(len(each.profile) for each in release.everything.values()), name="groups.csv")
-    return link or paragraphs(["The numbers of all counts are in the files of the release."])
+        return download(release, rows=sum(len(each.profile) for each in release.everything.values()))
+    return ""

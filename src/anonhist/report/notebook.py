@@ -18,8 +18,7 @@ from anonhist.report import page
 from anonhist.report.comparison import comparison_figure
 from anonhist.report.curve import curve_figure
 from anonhist.report.figures import inline_svg
-from anonhist.report.frame import html as text_html
-from anonhist.report.frame import table_of
+from anonhist.report.frame import render
 from anonhist.report.groups import active_person, how_added, how_found, names_of, row_names
 from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups, windows_figure
 from anonhist.report.wording import (
@@ -46,25 +45,6 @@ if TYPE_CHECKING:
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
 
-# Notebooks say in different ways whether they are dark, and some are light where the rest of the screen is dark. So
-# nothing here depends on it: ink is theirs, and the other colors are legible on white and on black.
-_STYLE = (
-    "<style>"
-    ".anonhist{--ink:currentColor;--line:rgba(128,128,128,.4);--accent:#2b8ab8;--band:rgba(72,160,205,.45);"
-    "--alarm:#e5484d;--series-2:#d9651f;--series-3:#8b5cf6;--series-4:#2a9d56;--series-5:#b07f16;--series-6:#db4a8e;"
-    "--series-7:#7c8a9c;--series-8:#c04fd6;max-width:64em}"
-    ".anonhist>div{display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2em}"
-    ".anonhist p{margin:.4em 0}"
-    ".anonhist table{margin:.4em 0;border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    ".anonhist th,.anonhist td{text-align:right;padding:.2em .7em;background:none;white-space:nowrap}"
-    ".anonhist th:first-child{text-align:left}"
-    ".anonhist tbody th{font-weight:normal}"
-    ".anonhist thead th,.anonhist tbody tr{border-bottom:1px solid var(--line)}"
-    ".anonhist svg{width:26em;max-width:100%;height:auto}"
-    ".anonhist .alarm{border-left:4px solid var(--alarm);padding-left:.6em}"
-    "</style>"
-)
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -84,12 +64,7 @@ class Cell:
 
     def html(self) -> str:
         """Return the HTML."""
-        alarms = "".join(f'<p class="alarm">{_html(each)}</p>' for each in self.alarms)
-        folded = f"<details><summary>Details</summary>{_lines(self.folded)}</details>" if self.folded else ""
-        return (
-            f'<div class="anonhist">{_STYLE}<p><b>{_html(self.title)}</b></p>{alarms}'
-            f"<div>{table_of(self.head, self.rows, write=_html)}{self._plot()}</div>{_lines(self.told)}{folded}</div>"
-        )
+        return render("anonhist.report/cell.html", cell=self, plot=self._plot())
 
     def _plot(self) -> str:
         if self.figure is None:
@@ -102,15 +77,6 @@ class Cell:
             description=self.title,
             keep_text=True,
         )
-
-
-def _lines(told: Sequence[tuple[str, str]]) -> str:
-    return "".join(f"<p><b>{_html(name)}:</b> {_html(sentence)}</p>" for name, sentence in told)
-
-
-def _html(text: str) -> str:
-    """Write text as HTML, with nothing that no file can hold."""
-    return text_html(text.encode("utf-8", "backslashreplace").decode())
 
 
 _NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."

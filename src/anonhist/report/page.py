@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,7 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import RELEASED_BY
 from anonhist.lazy import LaterModule
-from anonhist.privacy import short_decimal
+from anonhist.privacy import short_decimal, warning
 from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
@@ -35,16 +34,7 @@ from anonhist.report.figures import (
     say_empty,
     scale_across,
 )
-from anonhist.report.frame import (
-    DRAWN_AGAIN,
-    Sheet,
-    card,
-    interval_rows,
-    paragraphs,
-    promised,
-    released_parts,
-    template,
-)
+from anonhist.report.frame import Sheet, promised, released
 from anonhist.report.wording import (
     any_user,
     expected_error,
@@ -226,12 +216,12 @@ def write_release(release: Release, sheet: Sheet, truth: Any = None) -> None:
 
 @dataclass(frozen=True)
 class ProfilePage:
-    """The page of a released profile: ``again`` is what running its command again does.
+    """The page of a released profile: ``again`` is what running its command again does, if not drawing new noise.
 
     ``also_not_covered`` is what the promise does not cover besides what follows from the unit.
     """
 
-    again: str = DRAWN_AGAIN
+    again: str = ""
     also_not_covered: tuple[str, ...] = ()
 
     def write(self, release: Release, sheet: Sheet, truth: object) -> None:
@@ -239,50 +229,52 @@ class ProfilePage:
         if truth is not None:
             raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
         sheet.check()
+        guarantee = release.guarantee
+        guessing = Guessing.of(release)
+        limit = guarantee.unit.max_count
+        first, *rest = release_exclusions(release)
+        everyone = any_user(release)
         sheet.write(
-            _main(release, sheet.command, self),
+            "anonhist.report/page.html",
             headline="How often things occur, without saying which things",
             subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
+            warning=warning(guarantee.epsilon),
             version=release.library_version,
+            **released(release, noun="counts"),
+            cards=_cards(release),
+            promise=promised(
+                guarantee,
+                meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
+                not_covered=(first, *self.also_not_covered, *rest),
+            ),
+            remarks=[told for _, told in remarks(release)],
+            k_plus_plot=inline_svg(
+                lambda: k_plus_figure(release),
+                name="k-plus",
+                description="Labels with at least a given count, both on log scales, with a 95 % band",
+                hover=Points.at_least(release).hover,
+            ),
+            plot=inline_svg(
+                lambda: prevalences_figure(release),
+                name="prevalences",
+                description="Released prevalences against counts, both on log scales, with 95 % intervals",
+                hover=Points.exactly(release).hover,
+            ),
+            bars=wording.bars_text(release.error, none="that count from one that no label has"),
+            # What is cut is most of what a guessing curve is about.
+            limit="" if limit is None else f"{limit:,}",
+            guessing_plot=""
+            if limit is not None
+            else inline_svg(
+                lambda: guessing_figure(release, guessing=guessing),
+                name="guessing",
+                description="Share of items covered by the most frequent labels, with a 95 % band",
+                hover=guessing.hover,
+            ),
+            guessing=list(_guessing_rows(guessing)) if len(release.profile) else [],
+            runs=wording.runs_text(release),
+            again=self.again,
         )
-
-
-def _main(release: Release, command: str | None, page: ProfilePage) -> str:
-    guarantee = release.guarantee
-    guessing = Guessing.of(release)
-    limit = guarantee.unit.max_count
-    first, *rest = release_exclusions(release)
-    everyone = any_user(release)
-    words = {
-        "bars": wording.bars_text(release.error, none="that count from one that no label has"),
-        "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
-        "runs": wording.runs_text(release),
-    }
-    return template("page.html").substitute(
-        {name: escape(text) for name, text in words.items()},
-        **released_parts(release, command, again=page.again, noun="counts", file="release.csv"),
-        cards="".join(card(*each) for each in _cards(release)),
-        promised=promised(
-            guarantee,
-            meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
-            not_covered=(first, *page.also_not_covered, *rest),
-        ),
-        remarks=paragraphs(told for _, told in remarks(release)),
-        k_plus=inline_svg(
-            lambda: k_plus_figure(release),
-            name="k-plus",
-            description="Labels with at least a given count, both on log scales, with a 95 % band",
-            hover=Points.at_least(release).hover,
-        ),
-        plot=inline_svg(
-            lambda: prevalences_figure(release),
-            name="prevalences",
-            description="Released prevalences against counts, both on log scales, with 95 % intervals",
-            hover=Points.exactly(release).hover,
-        ),
-        guessing="" if limit else _draw_guessing(release, guessing),
-        guessing_table=_guessing_table(release, guessing, limit),
-    )
 
 
 def _cards(release: Release) -> list[tuple[str, str]]:
@@ -305,38 +297,13 @@ def _cards(release: Release) -> list[tuple[str, str]]:
     ]
 
 
-def _draw_guessing(release: Release, guessing: Guessing) -> str:
-    drawn = inline_svg(
-        lambda: guessing_figure(release, guessing=guessing),
-        name="guessing",
-        description="Share of items covered by the most frequent labels, with a 95 % band",
-        hover=guessing.hover,
-    )
-    told = "Guessing curve: the share of all items that the β most frequent labels cover."
-    return f"<figure>{drawn}<figcaption>{told}</figcaption></figure>"
-
-
-def _guessing_table(release: Release, guessing: Guessing, limit: int | None) -> str:
-    """Return the table of the guessing curve, or why there is none: what is cut is most of what it is about."""
-    if limit is not None:
-        return (
-            f"<div><h3>Guessing curve</h3><p>None: counts of {limit:,} or more were taken together, so this release "
-            "does not say which share of the items frequent labels have.</p></div>"
-        )
+def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, str]]:
     unit = " %" if guessing.is_known else ""
-    found = interval_rows(_guessing_rows(guessing), places=2, unit=unit) if len(release.profile) else ""
-    return (
-        '<div tabindex="0" role="region" aria-label="Guessing curve"><h3>Guessing curve</h3>'
-        '<table><thead><tr><th scope="col">labels</th><th scope="col">share of items</th>'
-        f'<th scope="col">95&nbsp;% interval</th></tr></thead><tbody>{found}</tbody></table></div>'
-    )
-
-
-def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, float]]]:
     for power in range(len(str(guessing.labels[-1]))):
         at = int(np.searchsorted(guessing.labels, 10**power))
-        low, high = (float(end[at]) for end in guessing.band)
-        yield f"{10**power:,}", f"{100 * float(guessing.share[at]):.2f} %", (100 * low, 100 * high)
+        low, high = (100 * float(end[at]) for end in guessing.band)
+        share = f"{100 * float(guessing.share[at]):.2f} %"
+        yield f"{10**power:,}", share, interval(low, high, places=2) + unit
 
 
 VIEW = ReleaseView(prevalences_figure, ProfilePage().write)

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.privacy import short_decimal
+from anonhist.privacy import short_decimal, warning
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg, name_marks, short
-from anonhist.report.frame import (
-    DRAWN_AGAIN,
-    Sheet,
-    card,
-    download,
-    epsilon_warning,
-    folded,
-    html,
-    name_cells,
-    paragraphs,
-    promised,
-    reproduce,
-    scrolled,
-    template,
-)
+from anonhist.report.frame import Sheet, download, promised
 from anonhist.report.groups import names_of
-from anonhist.report.wording import bound_of, exclusions, interval, many, plain_promise
+from anonhist.report.wording import bound_of, exclusions, interval, many, parameters_text, plain_promise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,44 +180,33 @@ _ROWS, _STRIPS = 62, 400
 def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows."""
     sheet.check()
+    guarantee = release.guarantee
+    left = len(release.thresholds) - len(drawn_thresholds(release))
+    caption = "How many labels had so many items or more by the end of each day, with 95 % bands"
     sheet.write(
-        _main(release, sheet.command),
+        "anonhist.report/windows.html",
         headline="How many have been reached so far, day after day, without saying who",
         subtitle=f"A differentially private release of {told_of(release)}.",
+        warning=warning(release.guarantee.epsilon),
         version=release.library_version,
-    )
-
-
-def _main(release: CumulativeRelease, command: str | None) -> str:
-    guarantee = release.guarantee
-    drawn = drawn_thresholds(release)
-    left = len(release.thresholds) - len(drawn)
-    caption = "How many labels had so many items or more by the end of each day, with 95 % bands"
-    parameters = ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items())
-    words = {
-        "caption": f"{caption}{f'; {left} more thresholds are in the table' if left else ''}.",
-        "reading": READING,
-        "mechanism": release.mechanism.name,
-        "reason": release.reason,
-    }
-    return template("windows.html").substitute(
-        {name: html(text) for name, text in words.items()},
-        warning=epsilon_warning(guarantee),
-        cards="".join(card(*each) for each in cards_of(release)),
-        promised=promised(
+        release=release,
+        cards=cards_of(release),
+        promise=promised(
             guarantee, sentence=plain_promise(guarantee, result=ALL_DAYS), not_covered=not_covered(release)
         ),
-        remarks=paragraphs(remarks_of(release)),
+        remarks=remarks_of(release),
         plot=inline_svg(
             lambda: windows_figure(release),
             name="windows",
             description=caption,
             hover=hover_of(release),
         ),
-        table=days_table(release),
-        download=download(release, rows=release.values.size, name="reach.csv"),
-        parameters=folded("Its parameters", f"<p>{html(parameters)}</p>"),
-        reproduce=reproduce(command, DRAWN_AGAIN),
+        caption=f"{caption}{f'; {left} more thresholds are in the table' if left else ''}.",
+        reading=READING,
+        heads=heads_of(release),
+        **_days(release),
+        download=download(release, rows=release.values.size),
+        parameters=parameters_text(release),
     )
 
 
@@ -248,26 +222,14 @@ def _told(release: CumulativeRelease, day: str) -> list[str]:
     return [f"{k:,} or more: {cell}" for k, cell in zip(release.thresholds, cells_of(release, day), strict=True)]
 
 
-def days_table(release: CumulativeRelease) -> str:
-    """Return a table of days, and how many more there are."""
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads_of(release))
-    rows = "".join(
-        f'<tr><th scope="row">{escape(day)}</th>'
-        + "".join(f"<td>{number} <span>{ends.rstrip(')')}</span></td>" for number, _, ends in _cells(release, day))
-        + "</tr>"
-        for day in shown_days(release, _ROWS)
-    )
-    table = f'<table class="groups"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return scrolled(table, label="The numbers") + f'<p class="quiet">{html(_left_out(release))}</p>'
-
-
-def _cells(release: CumulativeRelease, day: str) -> list[tuple[str, str, str]]:
-    return [cell.partition(" (") for cell in cells_of(release, day)]
-
-
-def _left_out(release: CumulativeRelease) -> str:
-    more = len(release.days) - len(shown_days(release, _ROWS))
-    return f"And {many(more, 'more day')}, which files of the release have." if more > 0 else ""
+def _days(release: CumulativeRelease) -> dict[str, Any]:
+    """Return rows of days and their numbers, and how many more days there are."""
+    listed = shown_days(release, _ROWS)
+    more = len(release.days) - len(listed)
+    return {
+        "days": [(day, cells_of(release, day)) for day in listed],
+        "more": f"And {many(more, 'more day')}, which files of the release have." if more > 0 else "",
+    }
 
 
 # So many groups are drawn and have a table of days, and so many are listed; files have all of them.
@@ -277,76 +239,46 @@ _MOST_DRAWN, _MOST_LISTED = 24, 2_000
 def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows of groups."""
     sheet.check()
-    sheet.write(
-        _main_of_groups(release, sheet.command),
-        headline="How many have been reached so far in each group, day after day, without saying who",
-        subtitle=f"A differentially private release of {told_of_groups(release)}.",
-        version=release.first.library_version,
-    )
-
-
-def _main_of_groups(release: GroupedCumulativeRelease, command: str | None) -> str:
-    guarantee, first = release.guarantee, release.first
-    parameters = ", ".join(f"{name} = {value}" for name, value in first.mechanism.parameters.items())
+    guarantee, first, last = release.guarantee, release.first, release.days[-1]
     drawn = [(", ".join(names_of(group)), each) for group, each in islice(release.items(), _MOST_DRAWN)]
     top = int(max(each.highs.max() for _, each in drawn))
-    words = {
-        "last": release.days[-1],
-        "drawn": _drawn(release),
-        "reading": READING,
-        "mechanism": first.mechanism.name,
-        "reason": first.reason,
-    }
-    return template("windows-groups.html").substitute(
-        {name: html(text) for name, text in words.items()},
-        warning=epsilon_warning(guarantee),
-        cards="".join(card(*each) for each in cards_of_groups(release)),
-        promised=promised(
+    left = len(release) - _MOST_LISTED
+    sheet.write(
+        "anonhist.report/windows-groups.html",
+        headline="How many have been reached so far in each group, day after day, without saying who",
+        subtitle=f"A differentially private release of {told_of_groups(release)}.",
+        warning=warning(release.guarantee.epsilon),
+        version=release.first.library_version,
+        release=first,
+        cards=cards_of_groups(release),
+        promise=promised(
             guarantee,
             sentence=plain_promise(guarantee, result=ALL_TOGETHER),
             not_covered=not_covered(first, with_groups=True),
         ),
-        remarks=paragraphs(remarks_of(first)),
-        table=_table(release),
+        remarks=remarks_of(first),
+        last=last,
+        by=release.by,
+        heads=heads_of(first),
+        rows=[(names_of(group), cells_of(each, last)) for group, each in islice(release.items(), _MOST_LISTED)],
+        left=many(left, "more group") if left > 0 else "",
         download=_download(release),
+        drawn=_drawn(release),
         key=inline_svg(partial(windows_key, first), name="key", description="The lines, one for each threshold"),
-        panels="".join(_panel(at, name, each, top) for at, (name, each) in enumerate(drawn)),
-        days="".join(folded(name, days_table(each)) for name, each in drawn),
-        parameters=folded("Its parameters", f"<p>{html(parameters)}</p>"),
-        reproduce=reproduce(command, DRAWN_AGAIN),
+        panels=[_panel(at, name, each, top) for at, (name, each) in enumerate(drawn)],
+        reading=READING,
+        parameters=parameters_text(first),
     )
 
 
-def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> str:
-    svg = inline_svg(
+def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> dict[str, Any]:
+    plot = inline_svg(
         partial(windows_panel, release, top=top),
         name=f"group-{at}",
         description=f"Labels with so many items or more by the end of each day in {name}, with 95 % bands",
         hover=hover_of(release),
     )
-    return f"<figure><figcaption><span>{html(name)}</span></figcaption>{svg}</figure>"
-
-
-def _table(release: GroupedCumulativeRelease) -> str:
-    """Return a table: grouping columns, and the numbers of the last day."""
-    heads = name_cells(release.by, 'scope="col"')
-    heads += "".join(f'<th scope="col">{escape(head)}</th>' for head in heads_of(release.first)[1:])
-    rows = "".join(
-        "<tr>"
-        + name_cells(names_of(group), 'scope="row"')
-        + "".join(f"<td>{number} <span>{ends.rstrip(')')}</span></td>" for number, ends in _cells_of_groups(each))
-        + "</tr>"
-        for group, each in islice(release.items(), _MOST_LISTED)
-    )
-    table = f'<table class="groups"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    left = len(release) - _MOST_LISTED
-    more = f'<p class="quiet">And {many(left, "more group")}, which files of the release have.</p>' if left > 0 else ""
-    return scrolled(table, label="The last day of each group") + more
-
-
-def _cells_of_groups(release: CumulativeRelease) -> list[tuple[str, str]]:
-    parted = (cell.partition(" (") for cell in cells_of(release, release.days[-1]))
-    return [(number, ends) for number, _, ends in parted]
+    return {"name": name, "plot": plot, **_days(release)}
 
 
 def _drawn(release: GroupedCumulativeRelease) -> str:
@@ -355,8 +287,7 @@ def _drawn(release: GroupedCumulativeRelease) -> str:
 
 
 def _download(release: GroupedCumulativeRelease) -> str:
-    """Return a link to the numbers, or where they are: they may be very many, and no table may hold their names."""
-    link = ""
+    """Return the numbers, unless they are very many, or no table may hold their names."""
     with suppress(UsageError):
-        link = download(release, rows=len(release) * release.first.values.size, name="reach.csv")
-    return link or paragraphs(["The numbers of all days are in the files of the release."])
+        return download(release, rows=len(release) * release.first.values.size)
+    return ""

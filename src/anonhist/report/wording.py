@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee, PrivacyUnit
     from anonhist.properties.estimate import Estimate
     from anonhist.releases import Excess, ReleaseError
+    from anonhist.releases.cumulative import CumulativeRelease
 
 _COSTS_NOTHING = "so floating point costs nothing"
 # What :func:`promise_lines` calls its lines.
@@ -115,7 +116,7 @@ def share_of_items(release: Release) -> str:
     return share + (": mostly noise" if release.mostly_noise else "")
 
 
-def parameters_text(release: Release) -> str:
+def parameters_text(release: Release | CumulativeRelease) -> str:
     """Write the public parameters of the mechanism."""
     return ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items())
 
