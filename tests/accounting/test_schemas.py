@@ -76,7 +76,10 @@ def test_temporary_tables_are_no_ledger(database: Database, asking: Asking) -> N
         with Ledger(database.address()) as other:
             with pytest.raises(DataError, match=r"temporary tables \('pg_temp_\d+'\) .* have that session ended"):
                 other.charge(asking("1"))
+            session = own.info.backend_pid
             ledger.close()
+            # The server drops what the session had only after that.
+            database.sql.execute("SELECT pg_terminate_backend(%s, 5000)", (session,))
             other.charge(asking("1"))
             assert other.balance("passwords").left.epsilon == 0
 

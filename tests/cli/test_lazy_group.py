@@ -25,7 +25,7 @@ def test_a_command_is_imported_without_the_others() -> None:
     loaded = set(done.stdout.splitlines()[-1].split())
     commands = {name for name in loaded if name.endswith("commands") or name.startswith("anonhist.cli.")}
     assert commands == {
-        *("anonhist.cli.entry", "anonhist.cli.entry"),
+        *("anonhist.cli.entry", "anonhist.cli.signals"),
         *("anonhist.local.commands", "anonhist.local.estimate_commands"),
     }
 

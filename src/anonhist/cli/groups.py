@@ -287,7 +287,7 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     from anonhist.report.groups import active_person, how_added, row_names
     from anonhist.report.wording import bound_of, interval, many, promise_lines
 
-    words = next(iter(release.values())).words
+    words = release.first.words
     say_line(f"Released: {many(len(release), 'group')} by {', '.join(release.by)}.", stream)
     for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)

@@ -170,7 +170,7 @@ def how_added(release: GroupedRelease) -> str:
     """Say what totals count, where there are any; empty where there are none."""
     if release.levels is None:
         return ""
-    words = next(iter(release.values())).words
+    words = release.first.words
     if release.levels is Levels.NESTED:
         return (
             f"Totals are sums of the released groups, at no cost: all levels agree, and a {words.label} of several "
@@ -204,7 +204,7 @@ def not_covered(release: GroupedRelease) -> list[str]:
 
 def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
     """Return the numbers that are told first, each with what it is."""
-    guarantee, words = release.guarantee, next(iter(release.values())).words
+    guarantee, words = release.guarantee, release.first.words
     listed = "from a public list" if release.found_with is None else "found privately in the data"
     cards = [
         (f"{len(release):,}", f"{'group' if len(release) == 1 else 'groups'} by {', '.join(release.by)}, {listed}"),
@@ -259,7 +259,7 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
     """Write the page of a release of groups; errors are computed first if they have not been yet."""
     sheet.check()
     by = ", ".join(release.by)
-    guarantee, first = release.guarantee, _first(release)
+    guarantee, first = release.guarantee, release.first
     drawn = dict(islice(release.everything.items(), _MOST_DRAWN))
     named = [", ".join(row_names(group, release)) for group in drawn]
     depths = [len(release.by)] if release.levels is None else range(len(release.by) + 1)
@@ -268,7 +268,7 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
         headline="How often things occur in each group, without saying which things",
         subtitle=f"A differentially private profile of {many(len(release), 'group')} by {by}, under one promise.",
         warning=warning(release.guarantee.epsilon),
-        version=_first(release).library_version,
+        version=release.first.library_version,
         release=release,
         cards=cards_of(release),
         promise=promised(
@@ -289,10 +289,6 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
         parameters=parameters_text(first),
         runs=runs_of(release),
     )
-
-
-def _first(release: GroupedRelease) -> Release:
-    return next(iter(release.values()))
 
 
 def _table(release: GroupedRelease, depth: int) -> dict[str, Any]:
@@ -321,7 +317,7 @@ def _drawn(release: GroupedRelease) -> str:
 def _noisy(release: GroupedRelease) -> str:
     if not any(each.mostly_noise for each in release.everything.values()):
         return ""
-    total = _first(release).words.total
+    total = release.first.words.total
     return f" Groups marked {NOISY} are mostly noise: at least a third of their {total} are expected to be wrong."
 
 
