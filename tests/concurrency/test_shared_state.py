@@ -21,7 +21,7 @@ REVIEWED_CACHES = {
     "ingest.source.Source": (NUMBERS, "has_keys"),
     "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "graphs.degree_data.DegreeData": (ARRAYS, "band degree_sum joint_band nodes_ends"),
-    "releases.totals.RunsOfTotals": (
+    "releases.grouped.RunsOfTotals": (
         "runs of a generator that follows from what was released",
         "on_nothing on_releases",
     ),
@@ -82,7 +82,7 @@ REVIEWED_CACHES = {
     "randomness.source": (NUMBERS, "_is_inside"),
     "randomness.bernoulli": (ARRAYS, "_table"),
     "randomness.geometric": (ARRAYS, "_laplace_tables _tables"),
-    "report.frame": ("templates, each compiled once and kept with a lock held, as Jinja2 does", "_templates"),
+    "report.shown": ("templates, each compiled once and kept with a lock held, as Jinja2 does", "_templates"),
     "sketches.addresses.DomainAddresses": (ARRAYS, "_index"),
     "sketches.noise.NoiseDistribution": (NUMBERS, "variance"),
 }

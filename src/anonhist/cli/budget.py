@@ -114,7 +114,7 @@ def move(*, ledger: str | None, quiet: bool) -> None:
     of the tables. Rights to the tables stay, but whoever releases needs the right to use the new schema.
     """
     from anonhist.accounting import Ledger, verify
-    from anonhist.accounting.address import storage_at
+    from anonhist.accounting.ledger import storage_at
     from anonhist.accounting.postgresql import move as move_ledger
 
     address = check_given(ledger)

@@ -63,7 +63,6 @@ _NOTHING_LEFT_OUT = (
     "Excess: none. No more groups were found than each {kind} may count in, so none were left out; the share of "
     "epsilon for that was not spent."
 )
-_NOT_FOR_GROUPS = "{option} does not apply to a release of groups (--by); leave it out."
 
 
 class Asked(NamedTuple):
@@ -263,14 +262,6 @@ def release_groups_of(
             say=partial(_show_made, released, lacks_excess=prepared.excess is not None and released.excess is None),
             log=partial(log, released),
         )
-
-
-def refuse_for_groups(context: click.Context, names: tuple[str, ...]) -> None:
-    """Refuse options that do not apply to groups."""
-    from anonhist.terminal.decorators import given_options
-
-    for option in given_options(context, names):
-        raise UsageError(_NOT_FOR_GROUPS.format(option=option))
 
 
 def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -> None:

@@ -267,7 +267,7 @@ def plan(
     model: dict[str, Any] = {"items": items, "shape": shape or "zipf"}
     unit = protection.unit or PrivacyUnit.item()
     if like is not None:
-        from anonhist.formats.reading import read_release
+        from anonhist.formats.releases import read_release
 
         profile = read_release(like).profile
         unit = protection.unit or profile.unit

@@ -134,7 +134,7 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
     RELEASE is a .json or .parquet file from 'anonhist release', 'degrees' or 'sketch profile'.
     """
     from anonhist.formats.files import read
-    from anonhist.formats.reading import read_release
+    from anonhist.formats.releases import read_release
 
     if record is not None:
         if group is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.releases.content import AnyRelease
-    from anonhist.releases.protocols import Words
+    from anonhist.releases.made import Words
 
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
 _ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."

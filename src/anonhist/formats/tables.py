@@ -40,18 +40,18 @@ LEFT_OUT_KEY = b"anonhist.left_out"
 
 
 def document_files(
-    name: str,
+    kind: str,
     what: str,
     to_document: Callable[[Any], Mapping[str, Any]],
     from_document: Callable[[object], T],
     is_same: Callable[[pq.ParquetFile, T], bool],
 ) -> FileKind[T]:
-    """Return how values are written as one JSON document, as a table that has it in its metadata, and as CSV.
+    """Return how values are written as a JSON document of a format, as a table that has it in its metadata, and as CSV.
 
     ``is_same`` tells whether the table of a file is still that of its document.
     """
     return FileKind(
-        name,
+        kind.removeprefix("anonhist/"),
         {
             ".csv": as_text(csv_text),
             ".json": as_text(lambda value: document_text(to_document(value))),
@@ -59,7 +59,7 @@ def document_files(
         },
         {
             ".json": from_document,
-            ".parquet": lambda content: whole_parquet(content, f"anonhist/{name}", what, from_document, is_same),
+            ".parquet": lambda content: whole_parquet(content, kind, what, from_document, is_same),
         },
     )
 

@@ -28,8 +28,8 @@ from anonhist.report.figures import (
     scale_across,
     thin,
 )
-from anonhist.report.frame import Sheet, promised, released
 from anonhist.report.page import ReleaseView
+from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
     bars_text,
     bound_of,

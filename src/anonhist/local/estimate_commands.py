@@ -18,7 +18,7 @@ from anonhist.terminal.reading import labels_in
 if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
-    from anonhist.report.frame import Sheet
+    from anonhist.report.shown import Sheet
     from anonhist.terminal.destinations import AskedPage
 
 DEFAULT_OUTPUT = "tally.json"

@@ -11,8 +11,8 @@ import numpy as np
 
 from anonhist.privacy import short_decimal, warning
 from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, inline_svg, say_empty, short
-from anonhist.report.frame import Sheet, download, promised
 from anonhist.report.notebook import Cell
+from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import PROMISE_NAMES, at_most, promise_lines, promise_of, worth
 
 if TYPE_CHECKING:

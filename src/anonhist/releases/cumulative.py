@@ -15,8 +15,7 @@ from anonhist.privacy import Guarantee, is_in_groups, left_out, none_left_out
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
-from anonhist.releases.made import OneRelease, ReleaseByGroup, in_short
-from anonhist.releases.protocols import MadeBy
+from anonhist.releases.made import MadeBy, OneRelease, ReleaseByGroup, in_short
 
 METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
 

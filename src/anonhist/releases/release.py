@@ -23,12 +23,13 @@ from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own
 from anonhist.releases.excess import Excess
-from anonhist.releases.made import OneRelease, in_short
-from anonhist.releases.protocols import (
+from anonhist.releases.made import (
     BoundsDegrees,
     Mechanism,
+    OneRelease,
     Released,
     Words,
+    in_short,
     runs_fall_short,
     simulation_work,
     simulations_of,

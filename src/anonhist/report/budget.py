@@ -31,8 +31,8 @@ from anonhist.report.budget_wording import (
     weaker_stake,
 )
 from anonhist.report.figures import BLUE, INK, SERIES, Hover, add_legend, canvas, inline_svg, name_marks, say_empty
-from anonhist.report.frame import Sheet
 from anonhist.report.notebook import Cell
+from anonhist.report.shown import Sheet
 from anonhist.report.wording import many
 
 if TYPE_CHECKING:

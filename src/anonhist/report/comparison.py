@@ -10,7 +10,7 @@ from anonhist.mechanisms import MECHANISM_NAMES, METRICS
 from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, short_decimal
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg
-from anonhist.report.frame import Sheet, download
+from anonhist.report.shown import Sheet, download
 from anonhist.report.wording import many, with_error
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from anonhist.report.figures import (
     scale_across,
     scale_of_counts,
 )
-from anonhist.report.frame import Sheet, download, promised
+from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import PROMISE_NAMES, bound_of, promise_lines
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import is_in_groups, short_decimal, warning
 from anonhist.privacy.guarantee import round_up
 from anonhist.report.figures import Points, canvas, draw_k_plus, frame_log_log, inline_svg, say_empty
-from anonhist.report.frame import LEVELS, Sheet, download, promised
+from anonhist.report.shown import LEVELS, Sheet, download, promised
 from anonhist.report.wording import (
     bars_text,
     bound_of,

@@ -18,8 +18,8 @@ from anonhist.report import page
 from anonhist.report.comparison import comparison_figure
 from anonhist.report.curve import curve_figure
 from anonhist.report.figures import inline_svg
-from anonhist.report.frame import render
 from anonhist.report.groups import active_person, how_added, how_found, names_of, row_names
+from anonhist.report.shown import render
 from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups, windows_figure
 from anonhist.report.wording import (
     PROMISE_NAMES,

@@ -34,7 +34,7 @@ from anonhist.report.figures import (
     say_empty,
     scale_across,
 )
-from anonhist.report.frame import Sheet, promised, released
+from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
     any_user,
     expected_error,

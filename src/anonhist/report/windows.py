@@ -12,8 +12,8 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal, warning
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg, name_marks, short
-from anonhist.report.frame import Sheet, download, promised
 from anonhist.report.groups import names_of
+from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import bound_of, exclusions, interval, many, parameters_text, plain_promise
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_simulations
 from anonhist.releases import Evidence, Release
 from anonhist.releases.content import charged
-from anonhist.releases.protocols import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
+from anonhist.releases.made import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
 from anonhist.sketches.addresses import HashedAddresses, fingerprint
 from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.counter_bands import counter_bands

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from anonhist.replacing import PrivateKind
-    from anonhist.report.frame import Sheet
+    from anonhist.report.shown import Sheet
 
 STDOUT = "-"
 
@@ -71,7 +71,7 @@ def check_report(report: AskedPage | None, source: str, *others: str, force: boo
     """Return the page of data from a source, to be written later, or refuse it; ``others`` are read besides."""
     if report is None:
         return None
-    from anonhist.report.frame import Sheet, check_report_path
+    from anonhist.report.shown import Sheet, check_report_path
 
     check_report_path(report.path)
     _check_not_used(report.path, (source, *others))

@@ -193,7 +193,7 @@ def refuse_release(*sources: str) -> None:
 
 
 def _refuse_release(source: str) -> None:
-    from anonhist.formats.reading import is_table_of_release
+    from anonhist.formats.releases import is_table_of_release
 
     if _begins_as_release(source) or is_table_of_release(source):
         raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
@@ -203,7 +203,7 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
     if not source.lower().endswith((".json", ".parquet")):
         return None
     from anonhist.formats.files import read
-    from anonhist.formats.reading import read_release
+    from anonhist.formats.releases import read_release
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
 

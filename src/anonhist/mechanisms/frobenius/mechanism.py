@@ -44,7 +44,7 @@ from anonhist.mechanisms.noisy_total import of_rows
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
-from anonhist.releases.protocols import check_diagram
+from anonhist.releases.made import check_diagram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
