@@ -91,7 +91,7 @@ REVIEWED_OUTSIDE = {
     "accounting.recording.recording: _staying": "only commands ask for it, which make one release at a time",
     "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
     "ingest.sources.telling_of_rows: error": "an error on its way, which the thread has that raised it",
-    "accounting.sql.tell_of_forks: _forks": "with its lock held, which a fork holds, too",
+    "accounting.sql.SqlStorage: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
     "cli.signals._on_signal: _received": "signals come to the main thread; a list takes one more in one step",

@@ -12,10 +12,13 @@ from urllib.parse import urlsplit
 from anonhist.accounting.balance import Balance, Sums, balance_of, no_dataset, sums_of
 from anonhist.accounting.budget import DEFAULT_DELTA, Budget, Cost, check_limits, exceeded, rounded_down
 from anonhist.accounting.charge import Charge, Receipt, further_cost, parse_digest, parse_line
-from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided
-from anonhist.accounting.repeating import (
+from anonhist.accounting.entry import (
+    Charged,
+    Completed,
+    Created,
+    Entry,
     Repeated,
-    Row,
+    Voided,
     append,
     charge_at,
     charge_of,
@@ -23,12 +26,13 @@ from anonhist.accounting.repeating import (
     read_entry,
     readings_of,
 )
+from anonhist.accounting.sql import Row
 from anonhist.errors import BudgetError, UsageError, mask
 from anonhist.privacy import EpsilonLike, NeighboringRelation
 from anonhist.privacy.loss_distribution import epsilon_at
 
 if TYPE_CHECKING:
-    from anonhist.accounting.repeating import Storage, Transaction
+    from anonhist.accounting.sql import SqlStorage, SqlTransaction
 
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")
@@ -41,7 +45,7 @@ _MAY_HOLD_A_SECRET = re.compile(
 _NUMERIC_HOST = re.compile(r"\[[^\]]*\]")
 
 
-def storage_at(address: str) -> Storage:
+def storage_at(address: str) -> SqlStorage:
     """Return the database at an address, ``PATH``, ``sqlite:///PATH`` or ``postgresql://…``, without opening it."""
     if not isinstance(address, str) or not address.strip() or not address.isprintable():
         raise UsageError(
@@ -103,7 +107,7 @@ class Ledger:
     """
 
     def __init__(self, address: str) -> None:
-        self._storage: Storage = storage_at(address)
+        self._storage: SqlStorage = storage_at(address)
         # What the entries added up to when something was last charged: only those since then are read again.
         self._sums: Sums | None = None
 
@@ -204,7 +208,7 @@ class Ledger:
             row = append(ours, Charged(asked, cost))
             return Receipt(ours.ledger_id(), row.number, row.digest)
 
-    def _followed(self, ours: Transaction) -> Sums:
+    def _followed(self, ours: SqlTransaction) -> Sums:
         """Return what all entries add up to. Where that is cut short, as by Ctrl-C, half an entry must not be known."""
         known, self._sums = self._sums, None
         self._sums = sums_of(ours, known, self.shown)

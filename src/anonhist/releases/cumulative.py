@@ -8,6 +8,7 @@ from typing import Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anonhist.accounting.recording import MadeBy
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.numeric.arrays import read_only
@@ -15,7 +16,7 @@ from anonhist.privacy import Guarantee, is_in_groups, left_out, none_left_out
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
-from anonhist.releases.made import MadeBy, OneRelease, ReleaseByGroup, in_short
+from anonhist.releases.made import OneRelease, ReleaseByGroup, in_short
 
 METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, Self, TypeVar, r
 import numpy as np
 
 from anonhist.accounting import Receipt
+from anonhist.accounting.recording import MadeBy
 from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
@@ -92,22 +93,6 @@ USUAL_RUNS, LEAST_RUNS = 32, 8
 _WORK_OF_ALL_RUNS = 2**23
 MOST_NUMBERS = 2**26
 _NOT_KNOWN = "no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release"
-
-
-class MadeBy(Protocol):
-    """What every release stores of the mechanism that made it: a frozen, public, printable value."""
-
-    @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Its public parameters, enough to make it again; exact numbers are text ("1/2")."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The guarantee of one of its releases."""
 
 
 @runtime_checkable
