@@ -256,7 +256,6 @@ _MOST_ROWS = 100
 
 def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
     """Write the page of an estimate; ``shuffled`` is the additional guarantee if reports are shuffled."""
-    sheet.check()
     subtitle = "Made from randomized reports. If devices randomized their own values, nobody else saw the true ones."
     guarantee, shown = estimate.guarantee, drawn(estimate)
     ordered = most_frequent(estimate, len(estimate.labels))

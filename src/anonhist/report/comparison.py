@@ -232,7 +232,6 @@ def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
 
     It tells of the data as much as the comparison does, and says so first.
     """
-    sheet.check()
     subtitle = "Real releases, compared with the data that they were made from."
     first, *others = METRICS
     sheet.write(

@@ -14,7 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import RELEASED_BY
 from anonhist.lazy import LaterModule
-from anonhist.privacy import short_decimal, warning
+from anonhist.privacy import short_decimal
 from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
@@ -228,18 +228,16 @@ class ProfilePage:
         """Write the page of a release; its error is computed first if it has not been yet."""
         if truth is not None:
             raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
-        sheet.check()
         guarantee = release.guarantee
         guessing = Guessing.of(release)
         limit = guarantee.unit.max_count
         first, *rest = release_exclusions(release)
         everyone = any_user(release)
-        sheet.write(
+        sheet.write_release(
             "anonhist.report/page.html",
+            release,
             headline="How often things occur, without saying which things",
             subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
-            warning=warning(guarantee.epsilon),
-            version=release.library_version,
             **released(release, noun="counts"),
             cards=_cards(release),
             promise=promised(

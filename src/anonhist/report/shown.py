@@ -15,8 +15,9 @@ from anonhist.formats.atomic import check_free, write_whole
 from anonhist.formats.tables import csv_text
 from anonhist.kinds import Shown, kind_of_value
 from anonhist.lazy import LaterModule
+from anonhist.privacy import warning
 from anonhist.releases import Release
-from anonhist.report.wording import exclusions, for_one_person, interval, parameters_text, plain_promise
+from anonhist.report.wording import exclusions, for_one_person, interval, plain_promise
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from anonhist.kinds import Tabular
     from anonhist.privacy import Guarantee
+    from anonhist.releases.content import AnyRelease
 else:
     matplotlib_figure = LaterModule("matplotlib.figure")
 
@@ -71,6 +73,11 @@ class Sheet:
         told = {"warning": warning, "banner": banner, "version": version, "today": datetime.now(UTC).date()}
         page = render(template, sheet=self, **told, **shown)
         write_whole(self.path, page.encode("utf-8"), overwrite=self.overwrite)
+
+    def write_release(self, template: str, release: AnyRelease, **shown: Any) -> None:
+        """Do the same of a release, with a template that extends ``anonhist.report/release.html``."""
+        said, version = warning(release.guarantee.epsilon), release.library_version
+        self.write(template, release=release, warning=said, version=version, **shown)
 
 
 def render(template: str, **shown: object) -> str:
@@ -121,8 +128,6 @@ def released(release: Release, *, noun: str) -> dict[str, Any]:
     levels = sorted({level for level in (*LEVELS, most if limit else 1) if level <= most})
     shown = profile.counts[:_ROWS].tolist()
     return {
-        "release": release,
-        "parameters": parameters_text(release),
         "k_plus": [
             (f"{k:,} or more", f"{profile.k_plus(k):,}", interval(*release.error.k_plus(profile, k).interval))
             for k in levels
@@ -143,6 +148,7 @@ def released(release: Release, *, noun: str) -> dict[str, Any]:
 def promised(
     guarantee: Guarantee,
     *,
+    result: str = "result",
     sentence: str | None = None,
     meaning: Sequence[str] | None = None,
     not_covered: Sequence[str] | None = None,
@@ -150,10 +156,10 @@ def promised(
 ) -> dict[str, Any]:
     """Return the promise: one sentence, what it means, what it leaves out, and the exact statement.
 
-    ``whom`` is whom it is promised to, if not what the unit is called.
+    ``result`` is what the sentence is about, and ``whom`` whom it is promised to, if not what the unit is called.
     """
     return {
-        "sentence": sentence or plain_promise(guarantee),
+        "sentence": sentence or plain_promise(guarantee, result=result),
         "whom": whom or guarantee.unit.kind,
         "meaning": meaning or for_one_person(guarantee),
         "not_covered": exclusions(guarantee.unit) if not_covered is None else not_covered,
@@ -165,8 +171,12 @@ def download(shown: Tabular, *, rows: int) -> str:
     """Return the address of a value as CSV, which the page itself holds; nothing where it has very many rows."""
     if not 0 < rows <= _MOST_DOWNLOADED:
         return ""
+    try:
+        text = csv_text(shown)
+    except UsageError:  # no table may hold the names of its groups
+        return ""
     # A label need not be valid text.
-    return "data:text/csv;charset=utf-8," + quote(csv_text(shown), safe=",.:/+-_()", errors="backslashreplace")
+    return "data:text/csv;charset=utf-8," + quote(text, safe=",.:/+-_()", errors="backslashreplace")
 
 
 def plot(
@@ -270,6 +280,7 @@ def write_sheet(
 ) -> None:
     """Write the page of what there is to show; :func:`write_report` says more."""
     write = _place(shown, "page")
+    sheet.check()
     if not_private_truth is None:
         write(shown, sheet)
     elif isinstance(shown, Release):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee, PrivacyUnit
     from anonhist.properties.estimate import Estimate
     from anonhist.releases import Excess, ReleaseError
-    from anonhist.releases.cumulative import CumulativeRelease
 
 _COSTS_NOTHING = "so floating point costs nothing"
 # What :func:`promise_lines` calls its lines.
@@ -114,11 +113,6 @@ def share_of_items(release: Release) -> str:
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")
-
-
-def parameters_text(release: Release | CumulativeRelease) -> str:
-    """Write the public parameters of the mechanism."""
-    return ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items())
 
 
 def runs_text(release: Release, *, of: str = "profile") -> str:
