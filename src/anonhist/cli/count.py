@@ -17,35 +17,14 @@ if TYPE_CHECKING:
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
 
-_OF_EVENTS = (
-    "label",
-    "count",
-    "user",
-    "max_per_user",
-    "keep_null",
-    "table",
-    "format_",
-    "delimiter",
-    "no_header",
+_INPUT = (
+    *("label", "count", "user", "max_per_user", "keep_null", "table", "format_", "delimiter", "no_header"),
     "engine",
-    "part",
 )
 _OF_THE_FIRST = ("hash_labels", "order_key", "like", "keep_null")
 _SECTIONS = {
     "Part": ("part", "onto", "like", "hash_labels", "order_key"),
-    "Input": (
-        "label",
-        "count",
-        "user",
-        "max_per_user",
-        "keep_null",
-        "table",
-        "format_",
-        "delimiter",
-        "no_header",
-        "engine",
-        *LIMITS,
-    ),
+    "Input": (*_INPUT, *LIMITS),
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -152,7 +131,7 @@ def _check_settings(sources: tuple[str, ...], onto: str | None) -> None:
         for option in given_options(context, _OF_THE_FIRST):
             raise UsageError(f"--onto takes the settings of its total: leave {option} out.")
     if are_parts(sources):
-        for option in given_options(context, (*_OF_EVENTS, *_OF_THE_FIRST)):
+        for option in given_options(context, (*_INPUT, "part", *_OF_THE_FIRST)):
             raise UsageError(f"Parts are counted already, and {option} applies to events: leave {option} out.")
         if onto is None and len(sources) < 2:
             raise UsageError("A part is added to others: give several, or --onto TOTAL.counts.")

@@ -205,8 +205,6 @@ def without_format(said: dict[str, Any]) -> dict[str, Any]:
 
 def show_windows(release: Windows, stream: TextIO) -> None:
     """Print what was released, promised and done, and where a person reads it a table: of days, or of groups."""
-    from rich.text import Text
-
     from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.report.groups import names_of
     from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups
@@ -221,16 +219,13 @@ def show_windows(release: Windows, stream: TextIO) -> None:
         return
     console = console_on(stream, widest=100)
     if isinstance(release, CumulativeRelease):
-        rows = [[*map(Text, (day, *cells_of(release, day)))] for day in shown_days(release, _DAYS_SHOWN)]
+        rows = [[day, *cells_of(release, day)] for day in shown_days(release, _DAYS_SHOWN)]
         console.print(table_of(heads_of(release), rows, console, texts=[0]))
         if len(release.days) > len(rows):
             console.print(f"… and {len(release.days) - len(rows):,} more days, in the file.", style="dim")
         return
     last = release.days[-1]
-    rows = [
-        [*map(Text, (*names_of(group), *cells_of(each, last)))]
-        for group, each in islice(release.items(), _GROUPS_SHOWN)
-    ]
+    rows = [[*names_of(group), *cells_of(each, last)] for group, each in islice(release.items(), _GROUPS_SHOWN)]
     heads = [*release.by, *heads_of(release.first)[1:]]
     console.print(f"By the end of {last}:")
     console.print(table_of(heads, rows, console, texts=range(len(release.by))))

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from anonhist.accounting.balance import State
-from anonhist.accounting.budget import NOTHING
+from anonhist.accounting.budget import NOTHING, amount, amount_left, equal
 from anonhist.accounting.charge import printable
 from anonhist.privacy import exact_text
 from anonhist.report.budget_wording import (
     NUMBERING,
-    amount,
-    amount_left,
     cards_of,
     chain_of,
     change_of,
     conditions_of,
-    equal,
     headline,
     not_covered,
     purpose_of,
@@ -337,7 +334,7 @@ _ROWS = 10
 def balance_cell(balance: Balance) -> Cell:
     """Return the cell of a budget: what is left, what was spent for which purpose, and what one unit has at stake."""
     budget, purposes = balance.budget, purposes_of(balance)
-    more, warning = len(purposes) - _ROWS, warning_of(balance)
+    more = len(purposes) - _ROWS
     return Cell(
         title=headline(budget),
         head=("purpose", "releases", "ε", "share"),
@@ -345,7 +342,7 @@ def balance_cell(balance: Balance) -> Cell:
             (each.name or NO_PURPOSE, f"{each.releases:,}", amount(each.cost.epsilon), share_of(each.cost, budget))
             for each in purposes[:_ROWS]
         ],
-        alarms=[warning] if warning else [],
+        alarms=[warning_of(balance)],
         told=[
             *([("More", many(more, "more purpose"))] if more > 0 else []),
             ("Budget", "; ".join(f"{number} {told}" for number, told in cards_of(balance))),

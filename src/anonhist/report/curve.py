@@ -182,6 +182,11 @@ def x_text(curve: Curve, at: int) -> str:
     return f"{x:,.0f}" if x.is_integer() else f"{x:,g}"
 
 
+def cells_of(curve: Curve, at: int) -> tuple[str, str, str]:
+    """Write one x, the value there and its interval."""
+    return x_text(curve, at), value_text(curve, at), interval_text(curve, at)
+
+
 def place_text(curve: Curve, at: int) -> str:
     """Name one place on the curve."""
     text = view_of(curve).place.format(x_text(curve, at))

@@ -21,6 +21,7 @@ from anonhist.report.wording import (
     interval,
     many,
     no_intervals,
+    number_and_ends,
 )
 
 if TYPE_CHECKING:
@@ -142,9 +143,20 @@ def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
     expected = release.error.sorted_l1
     return [
         (f"{noisy}{release.n:,}", interval(*release.num_items().interval)),
-        *((f"{found.value:,.0f}", interval(*found.interval)) for found in map(release.k_plus, (1, *levels))),
+        *(number_and_ends(release.k_plus(k)) for k in (1, *levels)),
         ("–" if expected is None else f"{expected.value:,.0f}", ""),
     ]
+
+
+def heads_of(release: GroupedRelease) -> tuple[str, ...]:
+    """Return what the columns of a small table of groups are called."""
+    words = release.first.words
+    return *release.by, words.total, "95 % interval", words.labels, "95 % interval"
+
+
+def row_of(group: Group, release: GroupedRelease, found: Release) -> list[str]:
+    """Return the row of a group in it: how many items and labels it has."""
+    return [*row_names(group, release), *number_and_ends(found.num_items()), *number_and_ends(found.k_plus(1))]
 
 
 def how_found(release: GroupedRelease) -> str:

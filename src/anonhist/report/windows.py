@@ -12,7 +12,7 @@ from anonhist.privacy import short_decimal
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg, name_marks, short, spread
 from anonhist.report.groups import MOST_DRAWN, MOST_LISTED, first_drawn, names_of
 from anonhist.report.shown import Sheet, download, promised
-from anonhist.report.wording import bound_of, exclusions, interval, many
+from anonhist.report.wording import bound_of, exclusions, interval, many, number_and_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +50,7 @@ def shown_days(release: CumulativeRelease, most: int) -> list[str]:
 
 def cells_of(release: CumulativeRelease, day: str) -> list[str]:
     """Return the number of each threshold on a day, with its interval."""
-    found = (release[day, k] for k in release.thresholds)
-    return [f"{each.value:,.0f} ({interval(*each.interval)})" for each in found]
+    return ["{} ({})".format(*number_and_ends(release[day, k])) for k in release.thresholds]
 
 
 def heads_of(release: CumulativeRelease) -> list[str]:

@@ -92,6 +92,11 @@ def interval(low: float, high: float, *, places: int = 0) -> str:
     return f"{math.floor(low * scale) / scale:,.{places}f} to {math.ceil(high * scale) / scale:,.{places}f}"
 
 
+def number_and_ends(found: Estimate) -> tuple[str, str]:
+    """Write a number of things, and its interval."""
+    return f"{found.value:,.0f}", interval(*found.interval)
+
+
 def with_interval(ends: str) -> str:
     """Write the ends of an interval where nothing else says what they are."""
     return f"95 % interval {ends}" if " to " in ends else ends

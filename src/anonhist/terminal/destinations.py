@@ -230,14 +230,19 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
     return console
 
 
-def table_of(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> Table:
+def table_of(
+    heads: Sequence[str], cells: Sequence[Sequence[str | Text]], console: Console, *, texts: Sequence[int]
+) -> Table:
     """Return a table that fits a console: numbers stay whole, names of columns and texts break between words.
 
     ``texts`` are the places of columns of words, on the left; where there is no room the last gives way, and a word of
     it may be broken.
     """
     from rich.table import Table
+    from rich.text import Text
 
+    # A plain text is no markup.
+    rows = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in cells]
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     wanted = [max([len(head), *(cell.cell_len for cell in cells)]) for head, cells in zip(heads, columns, strict=True)]
     widths = _least_widths(heads, rows, texts)
