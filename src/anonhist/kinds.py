@@ -138,7 +138,7 @@ KINDS = {
         files=".formats.tables:FILES",
         table=".formats.tables:COMPARISON_TABLE",
         cell=".report.notebook:comparison_cell",
-        figure=".report.comparison:whole_figure",
+        figure=".report.comparison:comparison_figure",
         page=".report.comparison:write_comparison",
     ),
     "plan": Kind(table=".formats.tables:PLAN_TABLE"),

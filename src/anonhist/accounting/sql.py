@@ -45,9 +45,6 @@ class SqlTransaction:
         found: list[Any] = self._connection.execute(self._worded(query), values).fetchall()
         return found
 
-    def _do(self, query: str, values: Sequence[object]) -> None:
-        self._connection.execute(self._worded(query), values)
-
     def ledger_id(self) -> str:
         """Return the id of the ledger, drawn when it was made."""
         found = self._all("SELECT value FROM anonhist_ledger WHERE name = 'id'")
@@ -66,7 +63,8 @@ class SqlTransaction:
 
     def append(self, row: Row) -> None:
         """Add an entry."""
-        self._do(f"INSERT INTO anonhist_entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608  # no input
+        query = f"INSERT INTO anonhist_entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608  # no input
+        self._connection.execute(self._worded(query), row)
 
     def row(self, number: int) -> Row | None:
         """Return an entry, or None."""

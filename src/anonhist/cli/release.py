@@ -21,7 +21,7 @@ from anonhist.cli.groups import (
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import CHARGING, charging_options, write_charged
-from anonhist.terminal.decorators import SectionedCommand, WholeNumber, as_one, given_options
+from anonhist.terminal.decorators import SectionedCommand, WholeNumber, as_one, refuse_given
 from anonhist.terminal.destinations import console_on, table_of
 from anonhist.terminal.options import (
     epsilon_option,
@@ -138,11 +138,11 @@ def release_windows_of(
 
     wanted, bounds = protection.unit, None
     if grouping is not None:
-        for option in given_options(click.get_current_context(), _NOT_FOR_WINDOWS):
-            raise UsageError(
-                f"{option} does not apply to cumulative windows (--cumulative-by), whose groups are those that are "
-                "listed: leave it out, and list them with --groups."
-            )
+        refuse_given(
+            _NOT_FOR_WINDOWS,
+            "{} does not apply to cumulative windows (--cumulative-by), whose groups are those that are listed: leave "
+            "it out, and list them with --groups.",
+        )
         bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
         # "--unit user" says no more than the bounds of users, which are on groups, too.
         wanted = None if protection.max_per_user is not None else wanted
@@ -332,7 +332,7 @@ def release(
     account.check()
     if windows is not None:
         others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
-        _refuse(others, "cumulative windows (--cumulative-by)")
+        refuse_given(others, "{} does not apply to cumulative windows (--cumulative-by); leave it out.")
         release_windows_of(
             windows,
             grouping,
@@ -351,7 +351,7 @@ def release(
     asked = AskedRelease(*guarantee, mechanism, own, expected_items, excess_share, excess_cap, simulations)
     if grouping is not None:
         others = (*(name for name in MECHANISM_OPTIONS if name not in ("public_cap", "delta")), "expected_items")
-        _refuse(others, "a release of groups (--by)")
+        refuse_given(others, "{} does not apply to a release of groups (--by); leave it out.")
         release_groups_of(
             grouping,
             one_source(sources, "groups"),
@@ -385,9 +385,3 @@ def release(
             del profile
             released = released.with_error(progress=bars.working)
         write_release(released, destination, recorded)
-
-
-def _refuse(names: tuple[str, ...], of: str) -> None:
-    """Refuse options that do not apply to a release of this kind."""
-    for option in given_options(click.get_current_context(), names):
-        raise UsageError(f"{option} does not apply to {of}; leave it out.")

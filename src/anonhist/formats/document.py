@@ -324,7 +324,7 @@ def from_document(document: object) -> Release:
     try:
         return _release(top)
     except UsageError as error:
-        raise DataError(_clause(error)) from None
+        raise DataError(str(error).removesuffix(".")) from None
 
 
 def _release(top: Mapping[str, Any]) -> Release:
@@ -420,7 +420,3 @@ def _guarantee(value: object) -> Guarantee:
             lambda party: parse_epsilon(text(party, "party_epsilon"), name="party_epsilon"), fields["party_epsilon"]
         ),
     )
-
-
-def _clause(error: UsageError) -> str:
-    return str(error).removesuffix(".")

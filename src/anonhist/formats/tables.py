@@ -294,17 +294,18 @@ PLAN_TABLE = table_of_rows(
 def _group_plan_columns(planned: Any) -> Columns:
     """Return a column for each grouping column, then the numbers."""
     names = {column: [row.group[at] or "" for row in planned.rows] for at, column in enumerate(planned.by)}
-    if taken := names.keys() & _GROUP_PLAN.keys():
+    numbers = _PLANNED.columns(planned)
+    if taken := names.keys() & numbers.keys():
         raise UsageError(f"A grouping column is named as a column of the table, {min(taken)}: rename it.")
-    return names | {name: _column(list(map(attrgetter(of), planned.rows))) for name, of in _GROUP_PLAN.items()}
+    return {**names, **numbers}
 
 
-_GROUP_PLAN = {
-    "items": "items",
-    "sorted_l1": "sorted_l1.value",
-    "standard_error": "sorted_l1.standard_error",
-    "relative_error": "relative_error",
-    "mostly_noise": "mostly_noise",
-}
+_PLANNED = table_of_rows(
+    items="items",
+    sorted_l1="sorted_l1.value",
+    standard_error="sorted_l1.standard_error",
+    relative_error="relative_error",
+    mostly_noise="mostly_noise",
+)
 GROUP_PLAN_TABLE = Table(_group_plan_columns)
 FILES: FileKind[Never] = FileKind("table", {".csv": as_text(csv_text)})

@@ -108,7 +108,7 @@ class CumulativeRelease(OneRelease):
             float(self.mechanism.standard_errors[row, column]),
             (float(self.lows[row, column]), float(self.highs[row, column])),
             METHOD,
-            self._assumes,
+            none_left_out(self.guarantee.unit),  # intervals cover the noise alone
             unit="labels",
             guarantee=self.guarantee,
         )
@@ -121,11 +121,6 @@ class CumulativeRelease(OneRelease):
         """
         unit = self.guarantee.unit
         return "" if unit.max_count is not None and not is_in_groups(unit) else left_out(unit)
-
-    @property
-    def _assumes(self) -> str:
-        """What intervals take for granted, since they cover the noise alone."""
-        return none_left_out(self.guarantee.unit)
 
     def __repr__(self) -> str:
         return f"CumulativeRelease({self._size}, {self.mechanism.name}, {in_short(self.guarantee)})"

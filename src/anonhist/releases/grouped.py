@@ -341,7 +341,9 @@ class GroupedRelease(ReleaseByGroup[Release]):
             guarantee=whole,
             found_with=found_with,
             totals=totals,
-            excess=excess and _in_groups(excess, len(releases), whole),
+            # With what holds for all groups, and with how many there are, where these are bounded.
+            excess=excess
+            and replace(excess, guarantee=whole, groups=len(releases) if excess.of.part == "group" else None),
             _known=MappingProxyType({**_frozen(above, found_with), **self._values}),
         )
 
@@ -410,11 +412,6 @@ class GroupedRelease(ReleaseByGroup[Release]):
     ) -> GroupedRelease:
         own = {group: releases[group] for group in self}
         return GroupedRelease(self.by, own, found_with=self.found_with, totals=totals, excess=self.excess)
-
-
-def _in_groups(excess: Excess, groups: int, guarantee: Guarantee) -> Excess:
-    """Return the excess with what holds for all groups, and with how many there are, where these are bounded."""
-    return replace(excess, guarantee=guarantee, groups=groups if excess.of.part == "group" else None)
 
 
 def _at(depth: int, totals: Mapping[Group, Release]) -> dict[Group, Release]:

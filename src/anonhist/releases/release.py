@@ -37,8 +37,6 @@ from anonhist.releases.made import (
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     _Simulated = TypeVar("_Simulated")
 
 # Runs on a released profile are kept if they have at most this many distinct counts together, else drawn when needed.
@@ -215,18 +213,13 @@ class Release(OneRelease):
         return self._once("_simulated_nothing", simulate)
 
     def _runs(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
-        return self._once("_simulated_runs", lambda: tuple(self._draw(progress)))
+        def simulate() -> tuple[Run, ...]:
+            rng = generator_of(self.mechanism, self.profile, self.zeros)
+            misfit = self.evidence is not None and self.evidence.misfit is not None
+            size, own = self._num_runs, (self.mechanism, self.profile, self.zeros)
+            return tuple(draw_runs(*own, size=size, rng=rng, with_misfit=misfit, progress=progress))
 
-    def _draw(self, progress: Callable[[float], None] | None) -> Iterator[Run]:
-        return draw_runs(
-            self.mechanism,
-            self.profile,
-            self.zeros,
-            size=self._num_runs,
-            rng=generator_of(self.mechanism, self.profile, self.zeros),
-            with_misfit=self.evidence is not None and self.evidence.misfit is not None,
-            progress=progress,
-        )
+        return self._once("_simulated_runs", simulate)
 
     @property
     def _num_runs(self) -> int:

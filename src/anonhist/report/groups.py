@@ -188,11 +188,6 @@ def how_added(release: GroupedRelease) -> str:
     )
 
 
-def level_name(by: Sequence[str]) -> str:
-    """Return the heading of a level, by its grouping columns."""
-    return f"By {', '.join(by)}" if by else "Everything together"
-
-
 def not_covered(release: GroupedRelease) -> list[str]:
     """Say what the promise does not cover."""
     unit = release.guarantee.unit
@@ -299,7 +294,7 @@ def _table(release: GroupedRelease, depth: int) -> dict[str, Any]:
     by = release.by[: max(depth, 1)]
     more = len(groups) - MOST_LISTED
     return {
-        "title": level_name(release.by[:depth]),
+        "title": f"By {', '.join(by)}" if depth else "Everything together",
         "by": by,
         "rows": [
             (row_names(group, release)[: len(by)], cells_of(each, levels))

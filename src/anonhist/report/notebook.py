@@ -203,7 +203,7 @@ def comparison_cell(comparison: Comparison) -> Cell:
             ("How to read it", comparison_wording.HOW_TO_READ),
         ],
         folded=[("Note", spell_out(note)) for note in comparison_wording.notes(comparison)],
-        figure=lambda: comparison_figure(comparison, metric, legend=True),
+        figure=lambda: comparison_figure(comparison),
     )
 
 

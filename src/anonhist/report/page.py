@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,10 +182,6 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> ma
     return figure
 
 
-class _WritesPage(Protocol):
-    def __call__(self, release: Release, sheet: Sheet, truth: Any) -> None: ...
-
-
 @dataclass(frozen=True)
 class ReleaseView:
     """How releases of one kind are drawn, written as a page and described in a terminal.
@@ -194,7 +190,7 @@ class ReleaseView:
     """
 
     figure: Callable[[Release], Figure]
-    write: _WritesPage
+    write: Callable[[Release, Sheet, Any], None]
     facts: Callable[[Release], list[tuple[str, str]]] = lambda _: []
 
 

@@ -29,8 +29,10 @@ PROMISE_NAMES = ("Promise", "Protection", "Toward a party", "Warning")
 
 def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
     """Return the promise for a terminal, as names and sentences: what it is and what it is worth."""
+    # Files have it whole: a clause on arithmetic that limits nothing is left out.
+    sentence, clause = guarantee.sentence, free_arithmetic(guarantee)
     lines = [
-        ("Promise", _without_arithmetic(guarantee)),
+        ("Promise", sentence.replace(f"; {clause}", "", 1) if clause else sentence),
         ("Protection", protection_line(guarantee.epsilon, guarantee.delta)),
     ]
     if guarantee.party_epsilon is not None:
@@ -42,12 +44,6 @@ def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
 def free_arithmetic(guarantee: Guarantee) -> str:
     """Return the clause that says that arithmetic costs nothing; empty where the guarantee says anything else of it."""
     return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
-
-
-def _without_arithmetic(guarantee: Guarantee) -> str:
-    """Return the guarantee in a sentence, without a clause on arithmetic that limits nothing; files have it whole."""
-    clause = free_arithmetic(guarantee)
-    return guarantee.sentence.replace(f"; {clause}", "", 1) if clause else guarantee.sentence
 
 
 def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
