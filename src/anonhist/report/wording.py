@@ -46,12 +46,6 @@ def free_arithmetic(guarantee: Guarantee) -> str:
     return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
 
 
-def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the promise in two parts: warnings, which must not be missed, and the other lines."""
-    lines = promise_lines(guarantee)
-    return [text for name, text in lines if name == "Warning"], [line for line in lines if line[0] != "Warning"]
-
-
 def protection_line(epsilon: Fraction, delta: Fraction) -> str:
     """Say on one line what an epsilon is worth, and apart from which δ."""
     sure = f"at most {certainty(epsilon)} sure" if epsilon <= NONE_ABOVE else "practically certain"

@@ -10,7 +10,7 @@ from anonhist.privacy import short_decimal
 from anonhist.report.figures import prevalences_figure
 from anonhist.report.notebook import Cell
 from anonhist.report.page import ProfilePage, ReleaseView
-from anonhist.report.wording import promise_lines, promise_of
+from anonhist.report.wording import promise_lines
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
 from anonhist.terminal.decorators import as_typed
 from anonhist.terminal.output import say_line
@@ -49,14 +49,13 @@ def sketch_cell(sketch: Sketch) -> Cell:
         ]
         told = labels_text(sketch)
         try:
-            alarms, lines = promise_of(sketch.guarantee)
+            lines = promise_lines(sketch.guarantee)
         except UsageError as error:
-            alarms, lines = [], [("Promise", f"none. {error}")]
+            lines = [("Promise", f"none. {error}")]
     return Cell(
         title=f"Private sketch, protecting {sketch.unit}",
         head=(),
         rows=rows,
-        alarms=alarms,
         told=[("Sketch", told), *lines],
     )
 
