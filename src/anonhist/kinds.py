@@ -227,7 +227,7 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: HTML without scripts, in which all texts are escaped."""
-        html: str = load(".report.shown:html_of")(self)
+        html: str = kind_of_value(self).load("cell")(self).html()
         return html
 
 

@@ -131,6 +131,7 @@ def release_windows_of(
 ) -> None:
     """Read, release and write the windows: of all groups, where there are some."""
     from anonhist.accounting.recording import Price
+    from anonhist.ingest.row_kinds import NO_COUNT, SaidOfRows
     from anonhist.ingest.windows import listed_days, read_cumulative, read_cumulative_groups, unit_of_windows
     from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
     from anonhist.profiles.windows import in_one_group
@@ -161,7 +162,11 @@ def release_windows_of(
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_release(source)
     held, said = held_source(source, reading)
-    own = without_format(said) | {
+    # The column of counts says all that a format could of a source that has a date in each row.
+    SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
+    if said.pop("format") is not None:
+        said["count"] = NO_COUNT
+    own = said | {
         "days": days,
         "thresholds": asked.thresholds,
         "max_per_user": protection.max_per_user,
@@ -192,15 +197,6 @@ def release_windows_of(
             say=partial(show_windows, released),
             log=partial(log, released),
         )
-
-
-def without_format(said: dict[str, Any]) -> dict[str, Any]:
-    """Return how a source is read that has a date in each row: the column of counts says all that a format could."""
-    from anonhist.ingest.row_kinds import NO_COUNT, SaidOfRows
-
-    SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
-    own = {name: value for name, value in said.items() if name != "format"}
-    return own if said["format"] is None else own | {"count": NO_COUNT}
 
 
 def show_windows(release: Windows, stream: TextIO) -> None:

@@ -210,65 +210,61 @@ def write_release(release: Release, sheet: Sheet, truth: Any = None) -> None:
     view_of(release).write(release, sheet, truth)
 
 
-@dataclass(frozen=True)
-class ProfilePage:
-    """The page of a released profile: ``again`` is what running its command again does, if not drawing new noise.
+def write_profile(
+    release: Release, sheet: Sheet, truth: object, *, again: str = "", also_not_covered: tuple[str, ...] = ()
+) -> None:
+    """Write the page of a released profile; its error is computed first if it has not been yet.
 
-    ``also_not_covered`` is what the promise does not cover besides what follows from the unit.
+    ``again`` is what running its command again does, if not drawing new noise; ``also_not_covered`` what the promise
+    does not cover besides what follows from the unit.
     """
-
-    again: str = ""
-    also_not_covered: tuple[str, ...] = ()
-
-    def write(self, release: Release, sheet: Sheet, truth: object) -> None:
-        """Write the page of a release; its error is computed first if it has not been yet."""
-        if truth is not None:
-            raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
-        guarantee = release.guarantee
-        guessing = Guessing.of(release)
-        limit = guarantee.unit.max_count
-        first, *rest = release_exclusions(release)
-        everyone = any_user(release)
-        sheet.write_release(
-            "anonhist.report/page.html",
-            release,
-            headline="How often things occur, without saying which things",
-            subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
-            **released(release, noun="counts"),
-            cards=_cards(release),
-            promise=promised(
-                guarantee,
-                meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
-                not_covered=(first, *self.also_not_covered, *rest),
-            ),
-            remarks=[told for _, told in remarks(release)],
-            k_plus_plot=inline_svg(
-                lambda: k_plus_figure(release),
-                name="k-plus",
-                description="Labels with at least a given count, both on log scales, with a 95 % band",
-                hover=Points.at_least(release).hover,
-            ),
-            plot=inline_svg(
-                lambda: prevalences_figure(release),
-                name="prevalences",
-                description="Released prevalences against counts, both on log scales, with 95 % intervals",
-                hover=Points.exactly(release).hover,
-            ),
-            bars=wording.bars_text(release.error, none="that count from one that no label has"),
-            # What is cut is most of what a guessing curve is about.
-            limit="" if limit is None else f"{limit:,}",
-            guessing_plot=""
-            if limit is not None
-            else inline_svg(
-                lambda: guessing_figure(release, guessing=guessing),
-                name="guessing",
-                description="Share of items covered by the most frequent labels, with a 95 % band",
-                hover=guessing.hover,
-            ),
-            guessing=list(_guessing_rows(guessing)) if len(release.profile) else [],
-            runs=wording.runs_text(release),
-            again=self.again,
-        )
+    if truth is not None:
+        raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
+    guarantee = release.guarantee
+    guessing = Guessing.of(release)
+    limit = guarantee.unit.max_count
+    first, *rest = release_exclusions(release)
+    everyone = any_user(release)
+    sheet.write_release(
+        "anonhist.report/page.html",
+        release,
+        headline="How often things occur, without saying which things",
+        subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
+        **released(release, noun="counts"),
+        cards=_cards(release),
+        promise=promised(
+            guarantee,
+            meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
+            not_covered=(first, *also_not_covered, *rest),
+        ),
+        remarks=[told for _, told in remarks(release)],
+        k_plus_plot=inline_svg(
+            lambda: k_plus_figure(release),
+            name="k-plus",
+            description="Labels with at least a given count, both on log scales, with a 95 % band",
+            hover=Points.at_least(release).hover,
+        ),
+        plot=inline_svg(
+            lambda: prevalences_figure(release),
+            name="prevalences",
+            description="Released prevalences against counts, both on log scales, with 95 % intervals",
+            hover=Points.exactly(release).hover,
+        ),
+        bars=wording.bars_text(release.error, none="that count from one that no label has"),
+        # What is cut is most of what a guessing curve is about.
+        limit="" if limit is None else f"{limit:,}",
+        guessing_plot=""
+        if limit is not None
+        else inline_svg(
+            lambda: guessing_figure(release, guessing=guessing),
+            name="guessing",
+            description="Share of items covered by the most frequent labels, with a 95 % band",
+            hover=guessing.hover,
+        ),
+        guessing=list(_guessing_rows(guessing)) if len(release.profile) else [],
+        runs=wording.runs_text(release),
+        again=again,
+    )
 
 
 def _cards(release: Release) -> list[tuple[str, str]]:
@@ -300,7 +296,7 @@ def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, str]]:
         yield f"{10**power:,}", share, interval(low, high, places=2) + unit
 
 
-VIEW = ReleaseView(prevalences_figure, ProfilePage().write)
+VIEW = ReleaseView(prevalences_figure, write_profile)
 
 
 _LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
