@@ -19,7 +19,6 @@ from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
 from anonhist.releases.evidence import NORMAL_95
-from anonhist.report import wording
 from anonhist.report.figures import (
     BAND,
     BLUE,
@@ -37,6 +36,7 @@ from anonhist.report.figures import (
 from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
     any_user,
+    bars_text,
     expected_error,
     for_one_person,
     free_arithmetic,
@@ -45,7 +45,9 @@ from anonhist.report.wording import (
     promise_lines,
     release_exclusions,
     remarks,
+    runs_text,
     share_of_items,
+    with_interval,
 )
 
 if TYPE_CHECKING:
@@ -250,7 +252,7 @@ def write_profile(
             description="Released prevalences against counts, both on log scales, with 95 % intervals",
             hover=Points.exactly(release).hover,
         ),
-        bars=wording.bars_text(release.error, none="that count from one that no label has"),
+        bars=bars_text(release.error, none="that count from one that no label has"),
         # What is cut is most of what a guessing curve is about.
         limit="" if limit is None else f"{limit:,}",
         guessing_plot=""
@@ -262,7 +264,7 @@ def write_profile(
             hover=guessing.hover,
         ),
         guessing=list(_guessing_rows(guessing)) if len(release.profile) else [],
-        runs=wording.runs_text(release),
+        runs=runs_text(release),
         again=again,
     )
 
@@ -270,12 +272,12 @@ def write_profile(
 def _cards(release: Release) -> list[tuple[str, str]]:
     """Return the numbers that are told first, each with what it is."""
     profile, guarantee = release.profile, release.guarantee
-    many_items = wording.with_interval(wording.interval(*release.num_items().interval))
+    many_items = with_interval(interval(*release.num_items().interval))
     counted = "" if release.items is None else f", released as a number of its own; the profile has {profile.n:,}"
     limit = guarantee.unit.max_count
     capped = "" if limit is None else f", each label counted at most {limit:,} times"
-    reached = wording.with_interval(wording.interval(*release.k_plus(1).interval))
-    error = f"items: expected error of the whole profile (sorted ℓ1), and its range{wording.share_of_items(release)}"
+    reached = with_interval(interval(*release.k_plus(1).interval))
+    error = f"items: expected error of the whole profile (sorted ℓ1), and its range{share_of_items(release)}"
     return [
         (f"{profile.num_labels:,}", f"different labels released; {reached}"),
         (
@@ -283,7 +285,7 @@ def _cards(release: Release) -> list[tuple[str, str]]:
             f"items of these labels{capped}{counted}; {many_items}",
         ),
         (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
-        (wording.expected_error(release.error), error),
+        (expected_error(release.error), error),
     ]
 
 
