@@ -24,8 +24,8 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, recommendation
 from anonhist.sketches import data_commands as sketch_update
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
-from anonhist.sketches.decoding.names import DECODERS
 from anonhist.sketches.files import read_sketch
+from anonhist.sketches.release import DECODERS
 from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]

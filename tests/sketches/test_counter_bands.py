@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch
 from anonhist.sketches.counter_bands import counter_bands
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
-from anonhist.sketches.decoding.names import default_decoder
+from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.release import SketchMechanism
+from anonhist.sketches.release import SketchMechanism, default_decoder
 from anonhist_testing.cases import each_of
 
 Counts = NDArray[np.int64]

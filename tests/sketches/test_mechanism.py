@@ -11,7 +11,7 @@ import pytest
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch, Isotonic, ThreeTap
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
+from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.release import SketchMechanism, noisy
 from anonhist_testing.sources import SeededSource

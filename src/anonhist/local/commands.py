@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.local.mechanisms import Recommendation
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.destinations import Outputs
 
@@ -140,8 +140,14 @@ def new(
     target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.files import check_ending, write_recorded
     from anonhist.local.files import survey_text
-    from anonhist.local.mechanisms import needed_names, parameter_names, survey_class, takes_epsilon
-    from anonhist.local.surveys.declaration import price_of, survey_digest
+    from anonhist.local.mechanisms import (
+        needed_names,
+        parameter_names,
+        price_of,
+        survey_class,
+        survey_digest,
+        takes_epsilon,
+    )
 
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
@@ -212,7 +218,7 @@ def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | N
 
 def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: str | None, other: str | None) -> Any:
     """Return the alphabet that the options describe, None if they describe none."""
-    from anonhist.local.surveys.alphabet import Alphabet
+    from anonhist.local.alphabet import Alphabet
 
     if file is not None and size is not None:
         raise UsageError("Give the possible values as --alphabet FILE or as --alphabet-size K, not both.")

@@ -16,7 +16,7 @@ from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
-    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
     from anonhist.report.frame import Sheet
     from anonhist.terminal.destinations import AskedPage
@@ -106,14 +106,14 @@ decoding_options = as_one(
     "decoding",
     click.option(
         "--decoder",
-        type=NameIn(".local.decoding.names:DECODERS"),
+        type=NameIn(".local.estimate:DECODERS"),
         metavar="NAME",
         help="How raw estimates become shares: projected, normalized, unbiased, least-squares, mle or em.  [default: "
         "projected, or least-squares if values can collide]",
     ),
     click.option(
         "--correction",
-        type=NameIn(".local.decoding.names:CORRECTIONS"),
+        type=NameIn(".local.estimate:CORRECTIONS"),
         metavar="NAME",
         help="Correction for testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
     ),

@@ -30,7 +30,7 @@ from anonhist.formats.untrusted import (
     whole,
 )
 from anonhist.local.mechanisms import survey_from
-from anonhist.local.surveys.reports import Tally
+from anonhist.local.reports import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.formats.tables import Columns
-    from anonhist.local.surveys.estimate import FrequencyEstimate
-    from anonhist.local.surveys.reports import Reports
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.reports import Reports
+    from anonhist.local.survey import Survey
 
 SURVEY_FORMAT = "anonhist/survey"
 _SURVEY_FIELDS = {

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.estimate import FrequencyEstimate
-    from anonhist.local.surveys.reports import Tally
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.reports import Tally
+    from anonhist.local.survey import Survey
     from anonhist.privacy import Guarantee
 
 HEADS = ("value", "share", "interval", "decoded", "above zero")

@@ -36,8 +36,8 @@ from anonhist.local.report_rows import (
     reports_of,
     sound_rows,
 )
-from anonhist.local.surveys.reports import BytesColumn, Tally, WholeColumn
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.reports import BytesColumn, Tally, WholeColumn
+from anonhist.local.survey import Survey
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 from anonhist.temporary_folder import temporary_folder

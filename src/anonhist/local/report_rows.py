@@ -12,14 +12,14 @@ import numpy as np
 from anonhist.errors import DataError
 from anonhist.ingest.query import record_batches
 from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions
-from anonhist.local.surveys.reports import BytesColumn, Reports, Tally, WholeColumn, sum_cells
+from anonhist.local.reports import BytesColumn, Reports, Tally, WholeColumn, sum_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
 
 # Whether a row answers another survey.
 FOREIGN = "is_foreign"

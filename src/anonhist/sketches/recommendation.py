@@ -15,8 +15,8 @@ from anonhist.mechanisms.setting import check_relation
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting
-from anonhist.sketches.decoding.decompounding import Decompounding
+from anonhist.sketches.decoder import Counters, CounterSetting
+from anonhist.sketches.decompounding import Decompounding
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.promise import checked_unit, rate_of
 

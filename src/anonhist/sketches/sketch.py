@@ -36,7 +36,7 @@ from anonhist.sketches.changes import (
     unfold,
     whole_counts,
 )
-from anonhist.sketches.decoding.decoder import Decoder, DecoderName
+from anonhist.sketches.decoder import Decoder, DecoderName
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.sketches.decoding.decoder import Prevalences
-from anonhist.sketches.decoding.inverses import reaches_of
+from anonhist.sketches.decoder import Prevalences
+from anonhist.sketches.inverses import reaches_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.numeric.arrays import Floats
-    from anonhist.sketches.decoding.decoder import Counters, CounterSetting
+    from anonhist.sketches.decoder import Counters, CounterSetting
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class LinearProgram:
 
     Examples
     --------
-    >>> from anonhist.sketches.decoding.decoder import Counters
+    >>> from anonhist.sketches.decoder import Counters
     >>> from anonhist_papers.wu_pagh.settings import setting_of
     >>> found = LinearProgram().decode(Counters.of(np.array([0, 3, 0, 3, 0])), setting_of(20))
     >>> found.counts.tolist(), found.numbers.round(3).tolist()

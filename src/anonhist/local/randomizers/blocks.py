@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.block_design import BlockDesign, BlockEstimator, best_field, space_for
-from anonhist.local.decoding.decoder import Channel
-from anonhist.local.randomizers.krr import PureSurvey
-from anonhist.local.surveys.closed import ClosedSurvey
-from anonhist.local.surveys.estimate import ForgedWeight, Raw, forged_weight
-from anonhist.local.surveys.reports import Tally
+from anonhist.local.decoder import Channel
+from anonhist.local.estimate import ForgedWeight, Raw, forged_weight
+from anonhist.local.randomizers.closed import ClosedSurvey, PureSurvey
+from anonhist.local.reports import Tally
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace, prime_at_most
 from anonhist.privacy import parse_whole_number
