@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import NameIn, SectionedCommand, all_options, as_one, whole_number
-from anonhist.terminal.destinations import STDOUT, check_report, check_target, console_on, table_of
-from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, quiet_option, report_options
+from anonhist.terminal.decorators import NameIn, SectionedCommand, as_one, whole_number
+from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
+from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, output_options, quiet_option
 from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
     from anonhist.local.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
-    from anonhist.report.frame import Sheet
-    from anonhist.terminal.destinations import AskedPage
+    from anonhist.terminal.destinations import Outputs
 
 DEFAULT_OUTPUT = "tally.json"
 _TALLY_EXAMPLES = """
@@ -120,8 +120,10 @@ decoding_options = as_one(
     level_option("Confidence level of intervals and tests."),
     made=_given,
 )
-output_options = all_options(
-    click.option("--top", default="20", show_default=True, metavar="N", help="Number of values to show on a terminal."),
+_top_option = click.option(
+    "--top", default="20", show_default=True, metavar="N", help="Number of values to show on a terminal."
+)
+_output_options = output_options(
     click.option(
         "-o",
         "--output",
@@ -129,55 +131,8 @@ output_options = all_options(
         help="File to write: FILE.csv, FILE.json, or - for CSV on standard output (the default in a pipe). "
         f"{CSV_IS_FOR_PROGRAMS}",
     ),
-    report_options("Also write an HTML page with a plot and how to read it."),
-    force_option,
-    quiet_option,
+    page="Also write an HTML page with a plot and how to read it.",
 )
-
-
-def check_outputs(
-    inputs: tuple[str, ...], target: str | None, report: AskedPage | None, *, force: bool
-) -> Sheet | None:
-    """Return the page to write; refuse outputs that cannot be written before reading anything."""
-    if target not in (None, STDOUT):
-        from anonhist.formats.files import check_ending
-
-        check_ending(target, endings=(".csv", ".json"), what="An estimate is")
-        check_target(target, *inputs, force=force)
-    # The second input has the counts, which the page is about.
-    return check_report(report, inputs[1], *inputs, force=force)
-
-
-def write_estimate(
-    estimate: FrequencyEstimate,
-    central: Guarantee | None,
-    target: str | None,
-    sheet: Sheet | None,
-    *,
-    shown: int,
-    force: bool,
-    quiet: bool,
-) -> None:
-    """Print and write; standard output comes last, because the reader of a pipe may close it at any time."""
-    if target not in (None, STDOUT):
-        from anonhist.formats.files import write
-
-        write(estimate, target, overwrite=force)
-    if sheet is not None:
-        from anonhist.local.page import write_frequencies
-
-        write_frequencies(estimate, sheet, shuffled=central)
-    told = sys.stderr if target == STDOUT else sys.stdout
-    if not quiet and (told is sys.stdout or told.isatty()):
-        _say(estimate, central, told, shown=shown if target != STDOUT else 0)
-        for written in (target, sheet and sheet.path):
-            if written not in (None, STDOUT):
-                click.echo(f"Wrote {written}.", file=told)
-    if target == STDOUT:
-        from anonhist.formats.tables import csv_text
-        from anonhist.terminal.output import print_whole
-
-        print_whole(csv_text(estimate))
 
 
 def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO, *, shown: int) -> None:
@@ -230,7 +185,8 @@ anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
     metavar="D",
     help="Also state the guarantee toward those who see only shuffled reports, with this δ, such as 1e-9.",
 )
-@output_options
+@_top_option
+@_output_options
 def estimate(
     *,
     survey: str,
@@ -240,10 +196,7 @@ def estimate(
     shuffled_users: str | None,
     delta: str | None,
     top: str,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Estimate the frequency of each value from a tally.
 
@@ -254,15 +207,20 @@ def estimate(
     mixed = whole_number(shuffled_users, name="--shuffled-users")
     if mixed is not None and delta is None:
         raise UsageError("--shuffled-users requires --delta D, the δ of the guarantee, such as 1e-9.")
-    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    # The page is about the tally.
+    destination = outputs.for_estimate(tally, survey, *([candidates] if candidates else []))
     from anonhist.local.files import read_survey, read_tally
+    from anonhist.local.page import write_frequencies
 
-    sheet = check_outputs((survey, tally, *([candidates] if candidates else [])), target, report, force=force)
     made_by, counted = read_survey(survey), read_tally(tally)
     central = None if delta is None else made_by.shuffled_guarantee(mixed or counted.users, delta)
     listed = None if candidates is None else labels_in(candidates, what="the values to estimate")
     found = made_by.estimate(counted, candidates=listed, **decoding)
-    write_estimate(found, central, target, sheet, shown=shown, force=force, quiet=quiet)
+    destination.write(
+        found,
+        lambda stream: _say(found, central, stream, shown=0 if destination.is_piped else shown),
+        page=partial(write_frequencies, shuffled=central),
+    )
 
 
 _RAPPOR_SECTIONS = {
@@ -280,7 +238,8 @@ anonhist local rappor params.csv counts.csv map.csv --report out.html -o table.c
 @click.argument("counts")
 @click.argument("candidates", metavar="MAP")
 @decoding_options
-@output_options
+@_top_option
+@_output_options
 def rappor(
     *,
     params: str,
@@ -288,10 +247,7 @@ def rappor(
     candidates: str,
     decoding: dict[str, Any],
     top: str,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Estimate frequencies from files of google/rappor.
 
@@ -299,10 +255,9 @@ def rappor(
     reports in each cohort with each bit set. MAP has the candidates and the bits they set.
     """
     shown = whole_number(top, name="--top") or 0
-    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    destination = outputs.for_estimate(counts, params, candidates)
     from anonhist.local.rappor_counts import read_rappor
 
-    sheet = check_outputs((params, counts, candidates), target, report, force=force)
     collected, listed = read_rappor(params, counts, candidates)
     found = collected.estimate(listed, **decoding)
-    write_estimate(found, None, target, sheet, shown=shown, force=force, quiet=quiet)
+    destination.write(found, lambda stream: _say(found, None, stream, shown=0 if destination.is_piped else shown))
