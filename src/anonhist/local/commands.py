@@ -27,11 +27,9 @@ from anonhist.terminal.decorators import (
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import (
     delimiter_option,
-    force_option,
     label_option,
     no_header_option,
     output_options,
-    quiet_option,
 )
 from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
@@ -106,14 +104,14 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
     help="Name of the survey; reports of surveys with different names cannot be combined.",
 )
 @charging_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE.json",
-    help="File to write; by default survey.json, or standard output in a pipe.",
+@output_options(
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE.json",
+        help="File to write; by default survey.json, or standard output in a pipe.",
+    )
 )
-@force_option
-@quiet_option
 def new(
     *,
     mechanism: str,
@@ -124,9 +122,7 @@ def new(
     other: str | None,
     title: str,
     account: AskedAccount,
-    output: str | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Make a survey: the public settings of all devices.
 
@@ -137,7 +133,7 @@ def new(
     no more. Make a new survey whenever the same people are asked again.
     """
     account.check()
-    target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
+    target = outputs.target(SURVEY_OUTPUT)
     from anonhist.formats.files import check_ending, write_recorded
     from anonhist.local.files import survey_text
     from anonhist.local.mechanisms import (
@@ -174,7 +170,7 @@ def new(
         raise UsageError(error.sentence.replace("`alphabet`", named)) from None
     price = partial(price_of, survey)
     inputs = [] if alphabet is None else [alphabet]
-    account.destined(lambda: None if target == STDOUT else check_target(target, *inputs, force=force), price)
+    account.destined(lambda: None if target == STDOUT else check_target(target, *inputs, force=outputs.force), price)
     with account.charged(price) as recorded:
         declared = survey if recorded.receipt is None else replace(survey, receipt=recorded.receipt)
         complete = partial(recorded.complete, partial(survey_digest, declared))
@@ -183,8 +179,8 @@ def new(
             complete()
             print_whole(written)
             return
-        write_recorded(declared, target, overwrite=force, before_naming=complete)
-    if not quiet:
+        write_recorded(declared, target, overwrite=outputs.force, before_naming=complete)
+    if not outputs.quiet:
         _say(declared, target, recorded)
 
 
@@ -297,15 +293,15 @@ cat values.txt | anonhist local randomize survey.json - --format labels -o - | g
 )
 @delimiter_option
 @no_header_option
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="File to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output.  [default: "
-    "reports.parquet, or - in a pipe]",
+@output_options(
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output.  [default: "
+        "reports.parquet, or - in a pipe]",
+    )
 )
-@force_option
-@quiet_option
 def randomize(
     *,
     survey: str,
@@ -314,9 +310,7 @@ def randomize(
     format_: str | None,
     delimiter: str | None,
     no_header: bool,
-    output: str | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Simulate the reports of devices with given values.
 
@@ -326,7 +320,7 @@ def randomize(
     (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input. For standard input, also
     give its format: --format labels for one label per line, or --label COLUMN for CSV.
     """
-    target = output if output is not None else (REPORTS_OUTPUT if sys.stdout.isatty() else STDOUT)
+    target = outputs.target(REPORTS_OUTPUT)
     from anonhist.formats.files import check_ending
     from anonhist.local.files import ENDINGS, read_survey, reports_writer
     from anonhist.local.reading import opened_values
@@ -334,11 +328,11 @@ def randomize(
 
     ending = ".ndjson" if target == STDOUT else check_ending(target, endings=ENDINGS, what="Reports are")
     if target != STDOUT:
-        check_target(target, source, survey, force=force)
+        check_target(target, source, survey, force=outputs.force)
     made_by = read_survey(survey)
     users = 0
     with (
-        progress_bar("Randomizing", shown=not quiet and target != STDOUT) as bar,
+        progress_bar("Randomizing", shown=not outputs.quiet and target != STDOUT) as bar,
         opened_values(
             source,
             label,
@@ -347,7 +341,7 @@ def randomize(
             header=not no_header,
             progress=bar,
         ) as batches,
-        _file(target, force=force) as file,
+        _file(target, force=outputs.force) as file,
         reports_writer(ending, file) as writer,
     ):
         # So that there is a header even without reports.
@@ -355,7 +349,7 @@ def randomize(
         for batch in batches:
             users += len(batch)
             writer.write(made_by.randomize(batch))
-    if target != STDOUT and not quiet:
+    if target != STDOUT and not outputs.quiet:
         size = made_by.report_bytes
         click.echo(f"Reports: {users:,}, {size:,} byte{'' if size == 1 else 's'} each.")
         click.echo(f"Wrote {target}.")

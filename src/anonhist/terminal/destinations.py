@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anonhist.report.frame import Sheet
 
 STDOUT = "-"
+T = TypeVar("T")
 
 
 def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | None = None) -> None:
@@ -123,13 +124,13 @@ class Outputs(NamedTuple):
         """Return what the options ask for; some commands lack some of them."""
         return cls(output, AskedPage.of(report, title), force, quiet)
 
-    def target(self, default: str | None = None) -> str | None:
+    def target(self, default: T) -> str | T:
         """Return where a result goes; if nobody says, to the default on a terminal, and else to standard output."""
         return self.output if self.output is not None else (default if sys.stdout.isatty() else STDOUT)
 
     def for_table(self, *sources: str, what: str) -> Destination:
         """Return where a table goes, or refuse outputs that could not be written, before any data are read."""
-        target = self.target()
+        target = self.target(None)
         if target not in (None, STDOUT) and not target.lower().endswith(".csv"):
             message = f"{what} written as CSV: end the path in .csv, not {target!r}."
             if target.lower().endswith(".html") and "--report" in options_of(click.get_current_context().command):
@@ -150,7 +151,7 @@ class Outputs(NamedTuple):
 
     def for_estimate(self, *sources: str) -> Destination:
         """Return where an estimate of frequencies goes, or refuse outputs that could not be written."""
-        target = self.target()
+        target = self.target(None)
         if target not in (None, STDOUT):
             from anonhist.formats.files import check_ending
 
