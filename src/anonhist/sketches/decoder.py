@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -12,9 +13,12 @@ from anonhist.errors import DataError, UsageError
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from anonhist.numeric.arrays import Floats, Ints
+    from anonhist.numeric.smooth_fit import SmoothFit
     from anonhist.privacy import PrivacyUnit
     from anonhist.sketches.noise import NoiseDistribution
 
@@ -129,41 +133,48 @@ class CounterSetting:
     is_hashed: bool
 
 
-@runtime_checkable
-class Decoder(Protocol):
+class Decoder(ABC):
     """A way to read prevalences back: a frozen, printable value. All of them are post-processing."""
 
-    @property
-    def name(self) -> str:
-        """Its name."""
+    name: ClassVar[str]
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Its public parameters, enough to make it again; exact numbers as text."""
+        """Its public parameters, enough to make it again, exact numbers as text; by default there are none."""
+        return {}
 
     def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count; with count 0 where each counter is one label's."""
+        """Return the estimated number of labels with each count; with count 0 where each counter is one label's.
+
+        Raises
+        ------
+        UsageError
+            If the noise or the values spread too far for this decoder.
+        """
+        return self._decode(observed, setting) if observed.size else Prevalences.none()
+
+    @abstractmethod
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
+        """Return the same of at least one counter."""
 
 
-@runtime_checkable
-class SmoothDecoder(Decoder, Protocol):
+class SmoothDecoder(Decoder):
     """A decoder that assumes smooth prevalences, as far as the data permit."""
 
     def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
-        """Read a simulated sketch, to estimate the error of readings.
+        """Read a simulated sketch of at least one counter, to estimate the error of readings.
 
-        The result is randomly perturbed as far as the smoothness assumption determined it. Otherwise simulations of a
+        Instead of the rates that are fitted, it takes rates that could be the true ones. Otherwise simulations of a
         smoothed profile would reproduce it, and understate the error.
         """
+        return self._fit(observed, setting, lambda fit: fit.draw(rng))
 
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
+        return self._fit(observed, setting, lambda fit: fit.rates)
 
-class WithoutParameters:
-    """Base of decoders without parameters."""
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """There are none."""
-        return {}
+    @abstractmethod
+    def _fit(self, observed: Counters, setting: CounterSetting, rates_of: Callable[[SmoothFit], Floats]) -> Prevalences:
+        """Return the prevalences that follow from the counters and these rates of a fit to them."""
 
 
 # Counts up to here always have their own cell.

@@ -13,9 +13,10 @@ from anonhist.sketches.decoder import (
     STRAY,
     Counters,
     CounterSetting,
+    Decoder,
     Prevalences,
+    SmoothDecoder,
     Window,
-    WithoutParameters,
     between_cells,
     even_logs,
     rough_logs,
@@ -23,7 +24,10 @@ from anonhist.sketches.decoder import (
 from anonhist.sketches.empirical_bayes import sharpen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anonhist.numeric.arrays import Floats
+    from anonhist.numeric.smooth_fit import SmoothFit
     from anonhist.sketches.noise import NoiseDistribution
 
 # Shorter transforms are hardly faster.
@@ -31,7 +35,7 @@ _SHORTEST = 1024
 
 
 @dataclass(frozen=True)
-class Decompounding(WithoutParameters):
+class Decompounding(SmoothDecoder):
     """Learn a smooth distribution of the counts from shared buckets, then take the posterior of each bucket.
 
     A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
@@ -68,29 +72,14 @@ class Decompounding(WithoutParameters):
 
     name: ClassVar[str] = "decompounding"
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the expected number of labels with each count from 1 on.
-
-        Raises
-        ------
-        UsageError
-            If the noise spreads over more than 2^15 counts.
-        """
-        return self._read(observed, setting, None)
-
-    def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
-        """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted."""
-        return self._read(observed, setting, rng)
-
-    def _read(self, observed: Counters, setting: CounterSetting, rng: np.random.Generator | None) -> Prevalences:
-        if not observed.size or int(observed.values[-1]) < 1:
+    def _fit(self, observed: Counters, setting: CounterSetting, rates_of: Callable[[SmoothFit], Floats]) -> Prevalences:
+        if int(observed.values[-1]) < 1:
             return Prevalences.none()
         window = Window.of(observed, setting.noise)
         numbers = np.zeros(window.last)
         if window.num_counters:
             compound = Compound(window, setting.noise)
-            fit = smooth_fit(compound, *compound.starts)
-            rates = compound.spread_out(fit.rates if rng is None else fit.draw(rng))
+            rates = compound.spread_out(rates_of(smooth_fit(compound, *compound.starts)))
             numbers = sharpen(compound, rates, window.seen)
         return of_all_buckets(window, numbers[1:])
 
@@ -207,7 +196,7 @@ def of_all_buckets(window: Window, numbers: Floats) -> Prevalences:
 
 
 @dataclass(frozen=True)
-class FourierDecompounding(WithoutParameters):
+class FourierDecompounding(Decoder):
     """Separate labels that share buckets by the logarithm of the transform of the values: fast, and not smooth.
 
     A bucket holds Poisson(λ_r) labels of count r, so ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))`` for the characteristic
@@ -227,15 +216,8 @@ class FourierDecompounding(WithoutParameters):
 
     name: ClassVar[str] = "fourier"
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count from 1 on.
-
-        Raises
-        ------
-        UsageError
-            If the noise spreads over more than 2^15 counts.
-        """
-        if not observed.size or int(observed.values[-1]) < 1:
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
+        if int(observed.values[-1]) < 1:
             return Prevalences.none()
         window = Window.of(observed, setting.noise)
         numbers = _numbers(window, setting.noise) if window.num_counters else np.zeros(window.last - 1)

@@ -17,16 +17,20 @@ from anonhist.sketches.decoder import (
     STRAY,
     Counters,
     CounterSetting,
+    Decoder,
     Prevalences,
+    SmoothDecoder,
     Window,
-    WithoutParameters,
     between_cells,
     even_logs,
     rough_logs,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anonhist.numeric.arrays import Floats, Ints
+    from anonhist.numeric.smooth_fit import SmoothFit
 
 # Nats by which the likelihood may stay below its maximum, too few to distinguish distributions.
 _GAP = 0.01
@@ -34,7 +38,7 @@ _STEPS, _SMALL_STEPS = 200, 20
 
 
 @dataclass(frozen=True)
-class MaximumLikelihood(WithoutParameters):
+class MaximumLikelihood(Decoder):
     """The distribution of counts under which the values seen are most likely: a mixture whose kernel is the noise.
 
     With G_k counters of value k and κ the distribution of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximized over
@@ -64,16 +68,7 @@ class MaximumLikelihood(WithoutParameters):
 
     name: ClassVar[str] = "maximum-likelihood"
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the most likely numbers of counters with each count, 0 included.
-
-        Raises
-        ------
-        UsageError
-            If the noise spreads over more than 2^15 counts.
-        """
-        if not observed.size:
-            return Prevalences.none()
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         window = Window.of(observed, setting.noise)
         widths = np.diff(window.counts)
         kernel = between_cells(setting.noise.pmf(window.reach), -window.reach, window.values, window.counts) / widths
@@ -179,7 +174,7 @@ def _helpful_steps(reading: Reading, rates: Floats, seen: Ints) -> int:
 
 
 @dataclass(frozen=True)
-class EmpiricalBayes(WithoutParameters):
+class EmpiricalBayes(SmoothDecoder):
     """Learn a smooth distribution of the counts by penalized maximum likelihood, then take each counter's posterior.
 
     With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean
@@ -212,23 +207,7 @@ class EmpiricalBayes(WithoutParameters):
 
     name: ClassVar[str] = "empirical-bayes"
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the expected number of counters with each count, 0 included; as many in all as there are counters.
-
-        Raises
-        ------
-        UsageError
-            If the noise spreads over more than 2^15 counts.
-        """
-        return self._read(observed, setting, None)
-
-    def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
-        """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted."""
-        return self._read(observed, setting, rng)
-
-    def _read(self, observed: Counters, setting: CounterSetting, rng: np.random.Generator | None) -> Prevalences:
-        if not observed.size:
-            return Prevalences.none()
+    def _fit(self, observed: Counters, setting: CounterSetting, rates_of: Callable[[SmoothFit], Floats]) -> Prevalences:
         window = Window.of(observed, setting.noise)
         numbers = np.zeros(window.last)
         if window.num_counters:
@@ -236,8 +215,7 @@ class EmpiricalBayes(WithoutParameters):
             widths = np.diff(window.counts)
             matrix = between_cells(kernel, -window.reach, window.values, window.counts)
             mixture = _Mixture(window.cell_numbers, matrix, widths.astype(np.float64))
-            fit = smooth_fit(mixture, even_logs(window, window.counts), rough_logs(window, window.counts))
-            rates = fit.rates if rng is None else fit.draw(rng)
+            rates = rates_of(smooth_fit(mixture, even_logs(window, window.counts), rough_logs(window, window.counts)))
             numbers = sharpen(_Counters(kernel, window), np.repeat(rates, widths), window.seen)
         return Prevalences(
             np.concatenate((np.arange(window.last), window.beyond_values)),

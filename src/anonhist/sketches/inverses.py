@@ -15,7 +15,7 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric import decreasing_fit
 from anonhist.numeric.projections import project_to_simplex
 from anonhist.privacy import EpsilonLike, parse_epsilon
-from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
+from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.noise import NoiseDistribution
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _probability(given: EpsilonLike) -> Fraction:
 
 
 @frozen
-class WuPagh:
+class WuPagh(Decoder):
     """Algorithms 2 and 3 of Wu and Pagh: undo truncated noise on a window, correct the sum, round to a profile.
 
     The profile is sought on 0..n with n the largest value of a counter, or 0: the counters are already private,
@@ -109,30 +109,17 @@ class WuPagh:
     ([0, 3], [3.0, 2.0])
     """
 
+    name: ClassVar[str] = "wu-pagh"
     norm: Converted[str | float, str] = converted(_norm, default="2")
     beta: Converted[EpsilonLike, Fraction] = converted(_probability, default=Fraction(1, 100))
-
-    @property
-    def name(self) -> str:
-        """``wu-pagh``."""
-        return "wu-pagh"
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """The norm, and the probability of failure."""
         return {"norm": self.norm, "beta": str(self.beta)}
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count; see the protocol.
-
-        Raises
-        ------
-        UsageError
-            If the window would hold more than 2^24 values.
-        """
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         size = observed.size
-        if not size:
-            return Prevalences.none()
         largest = max(int(observed.values[-1]), 0)
         reaches = reaches_of(setting.noise, size=size, beta=float(self.beta))
         below = max(sum(reaches), -int(observed.values[0]))
@@ -347,7 +334,7 @@ def at_least_zero(values: Ints, numbers: Floats) -> tuple[Ints, Floats]:
 
 
 @dataclass(frozen=True)
-class ThreeTap(WithoutParameters):
+class ThreeTap(Decoder):
     """The exact inverse of the noise, rounded to a profile by Algorithm 3 of Wu and Pagh.
 
     There is no window and no failure probability: before rounding every estimate is unbiased. For hashed labels
@@ -366,17 +353,14 @@ class ThreeTap(WithoutParameters):
 
     name: ClassVar[str] = "three-tap"
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count; see the protocol."""
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         size = observed.size
-        if not size:
-            return Prevalences.none()
         counts, numbers = at_least_zero(*without_noise(observed, setting.noise))
         return found_labels(counts, round_to_profile(numbers / size) * size, setting)
 
 
 @dataclass(frozen=True)
-class Isotonic(WithoutParameters):
+class Isotonic(Decoder):
     """The non-increasing survival counts nearest in ℓ2 to their unbiased estimates.
 
     φ_{r+}, the number of labels that occur at least r times, is estimated without bias by ``Σ_x F(h̃_x − r)`` over the
@@ -403,11 +387,8 @@ class Isotonic(WithoutParameters):
 
     name: ClassVar[str] = "isotonic"
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count; see the protocol."""
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         size = observed.size
-        if not size:
-            return Prevalences.none()
         counts, numbers = at_least_zero(*without_noise(observed, setting.noise))
         # Of the counts r between two of the list, φ_{r+} is that of the next one: its weight is how many there are.
         reaching = np.cumsum(numbers[:0:-1])[::-1]

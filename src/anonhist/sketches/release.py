@@ -39,13 +39,8 @@ if TYPE_CHECKING:
     from anonhist.sketches.sketch import Sketch
 
 DECODERS: dict[str, Callable[..., Decoder]] = {
-    "empirical-bayes": EmpiricalBayes,
-    "decompounding": Decompounding,
-    "maximum-likelihood": MaximumLikelihood,
-    "isotonic": Isotonic,
-    "three-tap": ThreeTap,
-    "wu-pagh": WuPagh,
-    "fourier": FourierDecompounding,
+    each.name: each
+    for each in (EmpiricalBayes, Decompounding, MaximumLikelihood, Isotonic, ThreeTap, WuPagh, FourierDecompounding)
 }
 # Decoders that separate labels which share counters; useless if no labels do.
 OF_SHARED_COUNTERS = ("decompounding", "fourier")

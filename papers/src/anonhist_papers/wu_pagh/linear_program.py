@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.sketches.decoder import Prevalences
+from anonhist.sketches.decoder import Decoder, Prevalences
 from anonhist.sketches.inverses import reaches_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LinearProgram:
+class LinearProgram(Decoder):
     """The valid profile whose expected noisy profile is nearest to what is seen, in ℓ∞.
 
     ``min t`` under ``−t ≤ A·f − g ≤ t``, ``f ≥ 0``, ``Σf = 1``, with f on 0..n, n the largest counter, and A the
@@ -39,20 +39,15 @@ class LinearProgram:
     ([0, 3], [3.0, 2.0])
     """
 
+    name: ClassVar[str] = "linear-program"
     beta: float = 0.01
-
-    @property
-    def name(self) -> str:
-        """``linear-program``."""
-        return "linear-program"
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """The probability of failure."""
         return {"beta": str(self.beta)}
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count."""
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         shares, _ = self.solve(observed, setting)
         kept = np.flatnonzero(shares > 0)
         return Prevalences(kept, shares[kept] * observed.size)
