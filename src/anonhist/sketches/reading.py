@@ -21,7 +21,7 @@ from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table, counted_table
 from anonhist.ingest.source import Source
 from anonhist.ingest.sources import as_path
-from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, count_partitions
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class _Counting:
 
     def add_partitions(self, frame: Any, reading: PartitionReading, partials: Partials) -> None:
         """Count a table of Spark where it is."""
-        found = count_partitions(self._sketch, frame, reading, partials)
+        found = partials.count(self._sketch, frame, reading)
         if found is None:
             self.knows_rows = False
             return
