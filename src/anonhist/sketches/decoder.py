@@ -153,6 +153,11 @@ class Decoder(ABC):
         """
         return self._decode(observed, setting) if observed.size else Prevalences.none()
 
+    def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
+        """Read a simulated sketch of at least one counter, to estimate the error of readings; by default as any."""
+        del rng
+        return self._decode(observed, setting)
+
     @abstractmethod
     def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the same of at least one counter."""
@@ -162,10 +167,9 @@ class SmoothDecoder(Decoder):
     """A decoder that assumes smooth prevalences, as far as the data permit."""
 
     def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
-        """Read a simulated sketch of at least one counter, to estimate the error of readings.
+        """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted.
 
-        Instead of the rates that are fitted, it takes rates that could be the true ones. Otherwise simulations of a
-        smoothed profile would reproduce it, and understate the error.
+        Otherwise simulations of a smoothed profile would reproduce it, and understate the error.
         """
         return self._fit(observed, setting, lambda fit: fit.draw(rng))
 

@@ -104,22 +104,23 @@ class SketchMechanism:
     def parameters(self) -> Mapping[str, str | int]:
         """Public numbers: counters, the domain, the share sampled, the parts of the noise, its shares, the decoder."""
         noise = ",".join(f"{gamma}" if shape == 1 else f"{gamma}^{shape}" for gamma, shape in self.setting.noise.parts)
+        # Of each session γ^(1/h), how many shares there are and how many parties must take part.
+        shares = ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in self.shared)
         return {
             "counters": self.counters,
             **({} if self.domain_size is None else {"domain_size": self.domain_size}),
             "sample_share": str(self.sampling_rate),
             "noise": noise,
-            **({} if self.shared == () else {"shares": _text_of(self.shared)}),
+            **({"shares": shares} if shares else {}),
             "method": self.decoder.name,
             **self.decoder.parameters,
         }
 
-    def read(self, observed: Counters) -> Profile:
-        """Return the profile of all labels, those not sampled included."""
-        return self._scale(self.decoder.decode(observed, self.setting))
+    def read(self, observed: Counters) -> tuple[Profile, Evidence]:
+        """Return the profile of all labels, those not sampled included, and intervals.
 
-    def read_with_evidence(self, observed: Counters) -> tuple[Profile, Evidence]:
-        """Return the same, and intervals that rest on the counters and on nothing that a decoder assumes."""
+        The intervals rest on the counters and on nothing that a decoder assumes.
+        """
         found = self.decoder.decode(observed, self.setting)
         # Bands start from decoded prevalences; a decoder that ignores labels sharing a counter would mislead them.
         pilot = found
@@ -143,19 +144,12 @@ class SketchMechanism:
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
-        return list(pulsing(self._read_again(self._simulate(profile, rng), rng) for _ in range(size)))
-
-    def _read_again(self, observed: Counters, rng: np.random.Generator) -> Profile:
-        if isinstance(self.decoder, SmoothDecoder):
-            return self._scale(self.decoder.redecode(observed, self.setting, rng=rng))
-        return self.read(observed)
+        runs = (self._simulate(profile, rng) for _ in range(size))
+        return [self._scale(self.decoder.redecode(run, self.setting, rng=rng)) for run in pulsing(runs)]
 
     def _simulate(self, profile: Profile, rng: np.random.Generator) -> Counters:
-        public = (
-            self._throw_labels(profile, rng)
-            if self.domain_size is None
-            else self._list_labels(profile, self.domain_size, rng)
-        )
+        size = self.domain_size
+        public = self._throw_labels(profile, rng) if size is None else self._list_labels(profile, size, rng)
         return noisy(public, self.setting.noise, rng=rng)
 
     def _throw_labels(self, profile: Profile, rng: np.random.Generator) -> Counters:
@@ -176,11 +170,6 @@ class SketchMechanism:
         if numbers.sum() > self.counters:
             numbers = rng.multivariate_hypergeometric(numbers, self.counters, method="marginals")
         return Counters.sum_of(np.append(0, profile.counts), numbers)
-
-
-def _text_of(shared: tuple[SharedNoise, ...]) -> str:
-    """Write shares of noise: of each session γ^(1/h), how many there are and how many parties must take part."""
-    return ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in shared)
 
 
 def noisy(observed: Counters, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Counters:
@@ -226,7 +215,7 @@ class PreparedReading:
         """Read the profile."""
         from anonhist.version import __version__
 
-        profile, evidence = self.mechanism.read_with_evidence(self.counters)
+        profile, evidence = self.mechanism.read(self.counters)
         return Release(
             profile=profile,
             guarantee=self.mechanism.guarantee,
@@ -284,8 +273,7 @@ def _decoder(decoder: DecoderName | Decoder | None, setting: CounterSetting) -> 
         return default_decoder(setting)
     if isinstance(decoder, str) and decoder in DECODERS:
         return DECODERS[decoder]()
-    # A class has all attributes of its objects.
-    if isinstance(decoder, str | type) or not isinstance(decoder, Decoder):
+    if not isinstance(decoder, Decoder):
         raise UsageError(f"`decoder` must be one of {', '.join(DECODERS)}, or a Decoder, not {decoder!r:.80}.")
     return decoder
 
@@ -315,10 +303,14 @@ def remake(recorded: Recorded) -> Remade:
     labels = None if is_hashed else given.pop("domain_size")
     if type(counters) is not int or not isinstance(share, str) or not isinstance(method, str):
         raise DataError("the parameters of a sketch must be whole numbers and text")
+    if not is_hashed and type(labels) is not int:
+        raise DataError("the size of the domain must be a whole number")
     try:
         mechanism = SketchMechanism(
             counters=parse_whole_number(counters, name="counters", most=MOST_COUNTERS),
-            domain_size=None if is_hashed else _domain_size(labels, counters),
+            domain_size=None
+            if is_hashed
+            else parse_whole_number(labels, name="domain_size", least=counters, most=MOST_LISTED),
             sampling_rate=parse_epsilon(share, name="sample_share"),
             setting=CounterSetting(_distribution(noise), is_hashed=is_hashed),
             decoder=decoder_from(method, given),
@@ -340,12 +332,6 @@ def _check(profile: Profile, items: int | None, zeros: int | None) -> None:
     if items is not None:
         raise DataError(NO_ITEMS)
     check_no_zeros(zeros)
-
-
-def _domain_size(labels: object, counters: int) -> int:
-    if type(labels) is not int:
-        raise DataError("the size of the domain must be a whole number")
-    return parse_whole_number(labels, name="domain_size", least=counters, most=MOST_LISTED)
 
 
 def _distribution(noise: object) -> NoiseDistribution:
