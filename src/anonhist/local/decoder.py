@@ -173,21 +173,15 @@ class Decoder(ABC):
         DataError
             If there are no reports, or some that are impossible under the channel.
         """
-        values = checked_raw(raw)
+        values = np.asarray(raw, dtype=np.float64)
+        if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
+            raise UsageError("Decoding needs a one-dimensional list of at least one finite estimate.")
         observed = partial(checked_shares, channel, counts, items=values.size + other)
         return self._decode(values, observed, other=other)
 
     @abstractmethod
     def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:
         """Return the frequencies; ``observed`` checks the counts, see :func:`checked_shares`."""
-
-
-def checked_raw(raw: ArrayLike) -> NDArray[np.float64]:
-    """Return raw estimates as an array of at least one finite number."""
-    values = np.asarray(raw, dtype=np.float64)
-    if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
-        raise UsageError("Decoding needs a one-dimensional list of at least one finite estimate.")
-    return values
 
 
 def checked_shares(

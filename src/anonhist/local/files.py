@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Never, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Never
 
 import numpy as np
 
@@ -202,15 +202,8 @@ _PART_BYTES = 1 << 26
 _HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint16)
 
 
-class ReportsWriter(Protocol):
-    """Writes reports to a file, as often as there are some."""
-
-    def write(self, reports: Reports) -> None:
-        """Add reports, all of one survey."""
-
-
 @contextmanager
-def reports_writer(ending: str, file: BinaryIO) -> Iterator[ReportsWriter]:
+def reports_writer(ending: str, file: BinaryIO) -> Iterator[_Lines | _Parquet]:
     """Give what writes reports as files of this ending hold them; at the end of the block, the file is whole.
 
     In Parquet, whole numbers are INT64 and bytes BINARY. In CSV and JSON lines, bytes are lower-case hexadecimal text.
@@ -384,13 +377,9 @@ def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
     }
 
 
-def estimate_json(estimate: FrequencyEstimate) -> str:
-    """Return the JSON file of an estimate."""
-    return document_text(estimate_document(estimate))
-
-
 FREQUENCIES_FILES: FileKind[Never] = FileKind(
-    "frequencies", {".csv": as_text(csv_text), ".json": as_text(estimate_json)}
+    "frequencies",
+    {".csv": as_text(csv_text), ".json": as_text(lambda estimate: document_text(estimate_document(estimate)))},
 )
 RECOMMENDATION_TABLE = table_of_rows(
     mechanism="mechanism",

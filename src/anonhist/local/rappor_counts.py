@@ -332,15 +332,11 @@ def _map(path: str | Path, given: RapporParameters) -> RapporMap:
             raise _error(path, f"in line {line} a bit is not one of the k of its cohort")
         columns.append(np.array(bits, dtype=np.int32))
     try:
-        listed = RapporMap(names, _stack(columns))
+        listed = RapporMap(names, np.array(columns, dtype=np.int32).T if columns else np.empty((0, 0), dtype=np.int32))
         given.check_candidates(listed)
     except AnonhistError as error:
         raise _error(path, str(error).removesuffix(".")) from None
     return listed
-
-
-def _stack(columns: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    return np.array(columns, dtype=np.int32).T if columns else np.empty((0, 0), dtype=np.int32)
 
 
 def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[int]:

@@ -37,6 +37,21 @@ class BlockSurvey(ClosedSurvey):
     def block_design(self) -> BlockDesign:
         """The blocks."""
 
+    @abstractmethod
+    def _with(self, blocks: int) -> BlockDesign:
+        """Return as many blocks, with room for all values."""
+
+    @abstractmethod
+    def _block_numbers(self) -> set[int]:
+        """Return the numbers of blocks to choose from."""
+
+    def _number(self, given: SupportsIndex | None) -> int:
+        """Return the number of blocks, by default the one with the lowest average error."""
+        if given is not None:
+            return parse_whole_number(given, name="blocks", most=self.size)
+        estimators = {each: BlockEstimator(self._with(each), self.size, self.epsilon) for each in self._block_numbers()}
+        return min(sorted(estimators), key=lambda each: estimators[each].mean_variance)
+
     @cached_property
     def estimator(self) -> BlockEstimator:
         """The estimator and its variance."""
@@ -157,12 +172,9 @@ class HadamardResponse(BlockSurvey):
     name: ClassVar[str] = "hadamard-response"
     blocks: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._number(given), default=None)
 
-    def _number(self, given: SupportsIndex | None) -> int:
-        if given is not None:
-            return parse_whole_number(given, name="blocks", most=self.size)
+    def _block_numbers(self) -> set[int]:
         # With one column fewer than a power of two in every block, no block is empty.
-        tried = {-(-self.size // ((1 << digits) - 1)) for digits in range(1, self.size.bit_length() + 1)}
-        return min(sorted(tried), key=self._mean_variance)
+        return {-(-self.size // ((1 << digits) - 1)) for digits in range(1, self.size.bit_length() + 1)}
 
     @cached_property
     def block_design(self) -> BlockDesign:
@@ -172,9 +184,6 @@ class HadamardResponse(BlockSurvey):
     def _with(self, blocks: int) -> BlockDesign:
         columns = -(-self.size // blocks)
         return BlockDesign(HadamardMatrix(1 << columns.bit_length()), blocks)
-
-    def _mean_variance(self, blocks: int) -> float:
-        return BlockEstimator(self._with(blocks), self.size, self.epsilon).mean_variance
 
 
 @frozen(kw_only=True)
@@ -320,35 +329,25 @@ class HybridProjectiveGeometry(BlockSurvey):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._with(self.field, self.blocks)
+        _ = self.block_design  # which refuses a field that is too large
 
     def _prime(self, given: SupportsIndex | None) -> int:
         return (
             prime_at_most(int(min(_FIELD, math.exp(self.epsilon) + 1))) if given is None else space_for(given, 2).field
         )
 
-    def _number(self, given: SupportsIndex | None) -> int:
-        if given is None:
-            return min(
-                sorted(self._block_numbers(self.field)), key=lambda blocks: self._mean_variance(self.field, blocks)
-            )
-        return parse_whole_number(given, name="blocks", most=self.size)
-
     @cached_property
     def block_design(self) -> BlockDesign:
         """The B spaces."""
-        return self._with(self.field, self.blocks)
+        return self._with(self.blocks)
 
-    def _with(self, field: int, blocks: int) -> BlockDesign:
-        return BlockDesign(space_for(field, -(-self.size // blocks)), blocks)
+    def _with(self, blocks: int) -> BlockDesign:
+        return BlockDesign(space_for(self.field, -(-self.size // blocks)), blocks)
 
-    def _mean_variance(self, field: int, blocks: int) -> float:
-        return BlockEstimator(self._with(field, blocks), self.size, self.epsilon).mean_variance
-
-    def _block_numbers(self, field: int) -> set[int]:
-        """Return the numbers of blocks that spaces of each size fill; with more, some would be empty."""
-        found, points = set(), space_for(field, 2).points
-        while points < field * self.size:
+    def _block_numbers(self) -> set[int]:
+        # Those that spaces of each size fill; with more, some would be empty.
+        found, points = set(), space_for(self.field, 2).points
+        while points < self.field * self.size:
             found.add(-(-self.size // points))
-            points = field * points + 1
+            points = self.field * points + 1
         return found

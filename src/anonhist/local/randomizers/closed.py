@@ -146,11 +146,6 @@ class PureSurvey(ClosedSurvey, SupportProbabilities):
         _, q, gap = self._probabilities
         return forged_weight(self.size, self._support_sizes, inside=(1 - q) / gap, outside=-q / gap)
 
-    def support_distribution(self, users: int) -> TwoBinomials:
-        """Return the distribution of the number of reports that support a value, given its share."""
-        p, q = self.true_support_probability, self.false_support_probability
-        return TwoBinomials(users, float(p), float(q), float(1 - p), float(1 - q))
-
     def variance(self, frequency: float = 0.0) -> float:
         """Return n times the variance of the raw estimate of a value with this frequency."""
         p, q, gap = self._probabilities
@@ -158,13 +153,14 @@ class PureSurvey(ClosedSurvey, SupportProbabilities):
 
     def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:
         """Return the unbiased estimates, before any decoder, of all values or of these, as the survey codes them."""
-        _, q, gap = self._probabilities
+        p, q, gap = self._probabilities
         supports = self._supports(tally, codes)
         raw = (supports / tally.users - q) / gap
         share = np.clip(raw, 0, 1)
         errors = np.sqrt((self.variance() + share * (self.variance(1.0) - self.variance())) / tally.users)
         tests = p_values(supports, users=tally.users, probability=q)
-        return Raw(raw, errors, tests, SupportLimits(supports, self.support_distribution(tally.users)))
+        rests = float(1 - self.true_support_probability), float(1 - self.false_support_probability)
+        return Raw(raw, errors, tests, SupportLimits(supports, TwoBinomials(tally.users, p, q, *rests)))
 
 
 @frozen(kw_only=True)
