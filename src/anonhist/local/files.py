@@ -347,6 +347,11 @@ def _frequencies_columns(estimate: FrequencyEstimate) -> Columns:
 
 
 FREQUENCIES_TABLE = Table(_frequencies_columns)
+_TOLD = ("users", "level", "decoder", "correction", "note", "other", "raw_other", "other_standard_error")
+_TOLD_OF_LABELS = (
+    *("frequencies", "raw", "standard_errors", "intervals", "simultaneous_intervals"),
+    *("p_values", "significant"),
+)
 
 
 def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
@@ -358,22 +363,9 @@ def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
         "version": 1,
         "library_version": __version__,
         "guarantee": str(estimate.guarantee),
-        "users": estimate.users,
-        "level": estimate.level,
-        "decoder": estimate.decoder,
-        "correction": estimate.correction,
-        "note": estimate.note,
-        "other": estimate.other,
-        "raw_other": estimate.raw_other,
-        "other_standard_error": estimate.other_standard_error,
+        **{name: getattr(estimate, name) for name in _TOLD},
         "labels": list(estimate.labels),
-        "frequencies": estimate.frequencies.tolist(),
-        "raw": estimate.raw.tolist(),
-        "standard_errors": estimate.standard_errors.tolist(),
-        "intervals": estimate.intervals.tolist(),
-        "simultaneous_intervals": estimate.simultaneous_intervals.tolist(),
-        "p_values": estimate.p_values.tolist(),
-        "significant": estimate.significant.tolist(),
+        **{name: getattr(estimate, name).tolist() for name in _TOLD_OF_LABELS},
     }
 
 

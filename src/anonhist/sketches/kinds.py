@@ -69,15 +69,8 @@ class HashedSketch(Sketch):
         noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
-        super().__init__(
-            HashedAddresses(buckets, key, sampling_rate),
-            epsilon=epsilon,
-            unit=unit,
-            relation=relation,
-            users_in=users_in,
-            noise_share=noise_share,
-            source=source,
-        )
+        addresses = HashedAddresses(buckets, key, sampling_rate)
+        super().__init__(addresses, epsilon, unit, relation, users_in, noise_share, source)
 
 
 class DomainSketch(Sketch):
@@ -140,12 +133,4 @@ class DomainSketch(Sketch):
         source: RandomSource | None = None,
     ) -> None:
         addresses = DomainAddresses.of(alphabet, key=key, sampling_rate=sampling_rate)
-        super().__init__(
-            addresses,
-            epsilon=epsilon,
-            unit=unit,
-            relation=relation,
-            users_in=users_in,
-            noise_share=noise_share,
-            source=source,
-        )
+        super().__init__(addresses, epsilon, unit, relation, users_in, noise_share, source)

@@ -93,7 +93,6 @@ class Sketch(Described, Shown, Saved):
     def __init__(
         self,
         addresses: HashedAddresses | DomainAddresses,
-        *,
         epsilon: EpsilonLike,
         unit: PrivacyUnit | None,
         relation: NeighboringRelation,
