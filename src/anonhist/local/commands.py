@@ -19,6 +19,7 @@ from anonhist.terminal.decorators import (
     LazyGroup,
     OneOf,
     SectionedCommand,
+    WholeNumber,
     catalogue_options,
     one_character,
     option_word,
@@ -35,7 +36,7 @@ from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import BinaryIO, TextIO
 
     from anonhist.accounting.recording import Recorded, Unrecorded
@@ -89,7 +90,10 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
 @click.option("--epsilon", metavar="E", help="Privacy budget of one report, such as 1; no default.")
 @click.option("--alphabet", metavar="FILE", help="File of all possible values, one per line.")
 @click.option(
-    "--alphabet-size", metavar="K", help="Instead of --alphabet: values are the whole numbers from 0 to K - 1."
+    "--alphabet-size",
+    type=WholeNumber(),
+    metavar="K",
+    help="Instead of --alphabet: values are the whole numbers from 0 to K - 1.",
 )
 @click.option(
     "--other",
@@ -118,7 +122,7 @@ def new(
     own: dict[str, str | None],
     epsilon: str | None,
     alphabet: str | None,
-    alphabet_size: str | None,
+    alphabet_size: int | None,
     other: str | None,
     title: str,
     account: AskedAccount,
@@ -136,14 +140,7 @@ def new(
     target = outputs.target(SURVEY_OUTPUT)
     from anonhist.formats.files import check_ending, write_recorded
     from anonhist.local.files import survey_text
-    from anonhist.local.mechanisms import (
-        needed_names,
-        parameter_names,
-        price_of,
-        survey_class,
-        survey_digest,
-        takes_epsilon,
-    )
+    from anonhist.local.mechanisms import parameter_names, price_of, survey_class, survey_digest, takes_epsilon
 
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
@@ -158,12 +155,12 @@ def new(
     listed = _alphabet(mechanism, known, alphabet, alphabet_size, other)
     if listed is not None:
         given["alphabet"] = listed
+    if missing := [name for name, is_required in known.items() if is_required and name not in given]:
+        needed = " and ".join(_EITHER.get(name, option_word(name)) for name in missing)
+        raise UsageError(f"{mechanism} also requires {needed}.")
     try:
         survey = survey_class(mechanism)(title=title, **given)
         survey.check_report_size()
-    except TypeError:
-        needed = [_EITHER.get(name, option_word(name)) for name in needed_names(mechanism) if name not in given]
-        raise UsageError(f"{mechanism} also requires {' and '.join(needed)}.") from None
     except UsageError as error:
         # Two options give one parameter.
         named = "`alphabet`" if alphabet_size is None else "`alphabet_size`"
@@ -198,7 +195,7 @@ def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
     click.echo(f"Wrote {target}.")
 
 
-def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | None]) -> dict[str, Any]:
+def _parameters(mechanism: str, known: Collection[str], texts: dict[str, str | None]) -> dict[str, Any]:
     """Return the parameters that were given, refusing those that the mechanism does not take."""
     given = {
         name: whole_number(text, name=option_word(name)) if RANDOMIZER_OPTIONS[name].kind == "whole" else text
@@ -212,7 +209,7 @@ def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | N
     return given
 
 
-def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: str | None, other: str | None) -> Any:
+def _alphabet(mechanism: str, known: Collection[str], file: str | None, size: int | None, other: str | None) -> Any:
     """Return the alphabet that the options describe, None if they describe none."""
     from anonhist.local.alphabet import Alphabet
 
@@ -225,7 +222,7 @@ def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: st
     if "alphabet" not in known:
         raise UsageError(f"{mechanism} accepts any text: leave --alphabet and --alphabet-size out.")
     if file is None:
-        return whole_number(size, name="--alphabet-size")
+        return size
     return Alphabet(labels_in(file, what="the values there can be"), other=other)
 
 
@@ -236,20 +233,19 @@ anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-byt
 
 
 @click.command(cls=SectionedCommand, sections={}, epilog=_RECOMMEND_EXAMPLES)
-@click.option("--alphabet-size", required=True, metavar="K", help="Number of possible values.")
+@click.option("--alphabet-size", type=WholeNumber(), required=True, metavar="K", help="Number of possible values.")
 @click.option("--epsilon", required=True, metavar="E", help="Privacy budget of one report, such as 1.")
-@click.option("--users", required=True, metavar="N", help="Number of people who will report, such as 1e6.")
-@click.option("--max-bytes", metavar="B", help="Largest size of a report in bytes.")
+@click.option(
+    "--users", type=WholeNumber(), required=True, metavar="N", help="Number of people who will report, such as 1e6."
+)
+@click.option("--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of a report in bytes.")
 @output_options()
-def recommend(*, alphabet_size: str, epsilon: str, users: str, max_bytes: str | None, outputs: Outputs) -> None:
+def recommend(*, alphabet_size: int, epsilon: str, users: int, max_bytes: int | None, outputs: Outputs) -> None:
     """Recommend a mechanism by error and size of reports."""
-    size = whole_number(alphabet_size, name="--alphabet-size") or 0
-    people = whole_number(users, name="--users") or 0
-    most = whole_number(max_bytes, name="--max-bytes")
     destination = outputs.for_table(STDOUT, what="A recommendation is")
     from anonhist.local.mechanisms import recommend
 
-    found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
+    found = recommend(alphabet_size=alphabet_size, epsilon=epsilon, users=users, max_bytes=max_bytes)
     destination.write(found, lambda stream: None if destination.is_piped else _say_recommended(found, stream))
 
 

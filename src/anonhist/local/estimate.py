@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from anonhist.numeric import SignedSums, TwoBinomials
 
 
-def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.float64]:
+def p_values(supports: ArrayLike, users: int | NDArray[np.int64], probability: float) -> NDArray[np.float64]:
     """Return the probability of at least this much support for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
 
     ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. Support c of an item without users is
@@ -37,11 +37,11 @@ def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.
     from scipy.special import betainc
 
     counts = np.asarray(supports, dtype=np.int64)
-    if users < 0 or counts.ndim != 1 or bool(((counts < 0) | (counts > users)).any()):
+    if counts.ndim != 1 or bool(((counts < 0) | (counts > users)).any()):
         raise UsageError("Supports must be a one-dimensional list of whole numbers between 0 and the number of users.")
     if not 0.0 < probability < 1.0:
         raise UsageError(f"The probability of support must be between 0 and 1, both excluded, not {probability}.")
-    tails = betainc(np.maximum(counts, 1).astype(np.float64), (users - counts).astype(np.float64) + 1.0, probability)
+    tails = betainc(np.maximum(counts, 1).astype(np.float64), users - counts + 1.0, probability)
     return np.asarray(np.where(counts == 0, 1.0, tails), dtype=np.float64)
 
 

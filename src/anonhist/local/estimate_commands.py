@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import NameIn, SectionedCommand, as_one, whole_number
+from anonhist.terminal.decorators import NameIn, SectionedCommand, WholeNumber, as_one, whole_number
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, output_options, quiet_option
 from anonhist.terminal.output import print_whole, say_line
@@ -121,7 +121,12 @@ decoding_options = as_one(
     made=_given,
 )
 _top_option = click.option(
-    "--top", default="20", show_default=True, metavar="N", help="Number of values to show on a terminal."
+    "--top",
+    type=WholeNumber(),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Number of values to show on a terminal.",
 )
 _output_options = output_options(
     click.option(
@@ -177,6 +182,7 @@ anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
 @decoding_options
 @click.option(
     "--shuffled-users",
+    type=WholeNumber(),
     metavar="N",
     help="With --delta: number of people whose reports a trusted shuffler mixes.  [default: all of TALLY]",
 )
@@ -193,9 +199,9 @@ def estimate(
     tally: str,
     candidates: str | None,
     decoding: dict[str, Any],
-    shuffled_users: str | None,
+    shuffled_users: int | None,
     delta: str | None,
-    top: str,
+    top: int,
     outputs: Outputs,
 ) -> None:
     """Estimate the frequency of each value from a tally.
@@ -203,9 +209,7 @@ def estimate(
     SURVEY is a file from 'anonhist local new' and TALLY a file from 'anonhist local tally'. Estimating costs no
     privacy.
     """
-    shown = whole_number(top, name="--top") or 0
-    mixed = whole_number(shuffled_users, name="--shuffled-users")
-    if mixed is not None and delta is None:
+    if shuffled_users is not None and delta is None:
         raise UsageError("--shuffled-users requires --delta D, the δ of the guarantee, such as 1e-9.")
     # The page is about the tally.
     destination = outputs.for_estimate(tally, survey, *([candidates] if candidates else []))
@@ -213,12 +217,12 @@ def estimate(
     from anonhist.local.page import write_frequencies
 
     made_by, counted = read_survey(survey), read_tally(tally)
-    central = None if delta is None else made_by.shuffled_guarantee(mixed or counted.users, delta)
+    central = None if delta is None else made_by.shuffled_guarantee(shuffled_users or counted.users, delta)
     listed = None if candidates is None else labels_in(candidates, what="the values to estimate")
     found = made_by.estimate(counted, candidates=listed, **decoding)
     destination.write(
         found,
-        lambda stream: _say(found, central, stream, shown=0 if destination.is_piped else shown),
+        lambda stream: _say(found, central, stream, shown=0 if destination.is_piped else top),
         page=partial(write_frequencies, shuffled=central),
     )
 
@@ -246,7 +250,7 @@ def rappor(
     counts: str,
     candidates: str,
     decoding: dict[str, Any],
-    top: str,
+    top: int,
     outputs: Outputs,
 ) -> None:
     """Estimate frequencies from files of google/rappor.
@@ -254,10 +258,9 @@ def rappor(
     PARAMS, COUNTS and MAP are its CSV files. PARAMS has the parameters k, h, m, p, q and f. COUNTS has the number of
     reports in each cohort with each bit set. MAP has the candidates and the bits they set.
     """
-    shown = whole_number(top, name="--top") or 0
     destination = outputs.for_estimate(counts, params, candidates)
     from anonhist.local.rappor_counts import read_rappor
 
     collected, listed = read_rappor(params, counts, candidates)
     found = collected.estimate(listed, **decoding)
-    destination.write(found, lambda stream: _say(found, None, stream, shown=0 if destination.is_piped else shown))
+    destination.write(found, lambda stream: _say(found, None, stream, shown=0 if destination.is_piped else top))

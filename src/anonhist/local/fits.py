@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,25 +24,6 @@ _POWER_ROUNDS = 10
 _GROWTH = 0.95
 # Rounding error of the excess of a step of length zero.
 _NOTHING = 1e-30
-
-
-class Objective(Protocol):
-    """φ, a convex function of the expected shares ``c = Q f``; infinite outside its domain.
-
-    It gives differences instead of values: near the minimum, values differ by less than their rounding errors.
-    """
-
-    def slopes(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``φ'(c)``, shape (cells,)."""
-
-    def curvatures(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the diagonal of ``φ''(c)``, whose other entries are 0, shape (cells,)."""
-
-    def excess(self, expected: NDArray[np.float64], step: NDArray[np.float64]) -> float:
-        """Return ``φ(c + s) − φ(c) − φ'(c)ᵀs``, at least 0."""
-
-    def allows(self, expected: NDArray[np.float64]) -> bool:
-        """Return whether φ(c) is defined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,6 +324,11 @@ class Surprise:
     def _over(self, numerator: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.divide(numerator, expected, out=np.zeros(expected.size), where=self.shares > 0)
 
+
+# φ, a convex function of the expected shares c = Q f, infinite outside its domain: its slopes φ'(c), its curvatures
+# (the diagonal of φ''(c), whose other entries are 0), its excess φ(c + s) − φ(c) − φ'(c)ᵀs ≥ 0, and whether it allows c.
+# These are differences, not values: near the minimum, values differ by less than their rounding errors.
+Objective = Squares | Surprise
 
 # No frequency changes by more than this factor in a lengthened step.
 _BOLDEST = 0.5

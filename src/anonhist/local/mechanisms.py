@@ -31,15 +31,10 @@ def survey_class(name: str) -> type[Survey]:
     return found
 
 
-def parameter_names(name: str) -> tuple[str, ...]:
-    """Return the parameters that the mechanism of a name takes besides epsilon and a title."""
-    return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in COMMON)
-
-
-def needed_names(name: str) -> tuple[str, ...]:
-    """Return those of :func:`parameter_names` that are required."""
-    missing = {each.name for each in fields(survey_class(name)) if each.default is MISSING}
-    return tuple(each for each in parameter_names(name) if each in missing)
+def parameter_names(name: str) -> dict[str, bool]:
+    """Return the parameters that the mechanism of a name takes besides epsilon and a title, and which are required."""
+    given = (each for each in fields(survey_class(name)) if each.init and each.name not in COMMON)
+    return {each.name: each.default is MISSING for each in given}
 
 
 def takes_epsilon(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import wraps
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -124,14 +124,11 @@ def label_chunks(
         raise UsageError("`counts` must be a list of whole numbers, one for each label.")
     if isinstance(labels, Sized) and isinstance(counts, Sized) and len(labels) != len(counts):
         raise DataError(_MISMATCH)
-    numbers = _chunks(counts)
-    for chunk in _chunks(labels):
-        found = whole_counts(next(numbers, ()))
+    for chunk, numbers in zip_longest(_chunks(labels), _chunks(counts), fillvalue=()):
+        found = whole_counts(numbers)
         if found.size != len(chunk):
             raise DataError(_MISMATCH)
         yield chunk, found
-    if next(numbers, None) is not None:
-        raise DataError(_MISMATCH)
 
 
 def whole_counts(counts: Any) -> NDArray[np.int64]:

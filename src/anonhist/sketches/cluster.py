@@ -16,7 +16,7 @@ from anonhist.ingest.query import check_whole, text_buffers
 from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions, work_on_partitions
 from anonhist.numeric.keyed_hash import hash_buffer
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
+from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL
 from anonhist.sketches.changes import FULL, LARGEST_COUNTER, check_unclipped, total_of
 from anonhist.sketches.noise import NoiseComponent
@@ -141,9 +141,9 @@ class PartialSketches:
         gamma = max(part.gamma for part in sketch.noise)
         return cls(sketch.addresses, sketch.unit, sketch.relation, sketch.users_in, gamma)
 
-    def empty(self, source: RandomSource | None = None) -> Sketch:
+    def empty(self) -> Sketch:
         """Return a sketch of a part before anything is counted, with fresh noise."""
-        entropy = source or SystemSource()
+        entropy = SystemSource()
         identity = entropy.words(2).astype("<u8").tobytes().hex()
         return self.restored(identity, discrete_laplace(self.gamma, self.addresses.size, source=entropy))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.block_design import BlockDesign, BlockEstimator, best_field, space_for
 from anonhist.local.decoder import Channel
-from anonhist.local.estimate import ForgedWeight, Raw, forged_weight
+from anonhist.local.estimate import ForgedWeight, Raw, forged_weight, p_values
 from anonhist.local.randomizers.closed import ClosedSurvey, PureSurvey
 from anonhist.local.reports import Tally
 from anonhist.numeric import ExponentialQuotient
@@ -108,8 +108,6 @@ class BlockSurvey(ClosedSurvey):
 
     def raw_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> Raw:
         """Return the unbiased estimates, before any decoder, of all values or of these."""
-        from scipy.special import betainc
-
         values = np.arange(self.size) if codes is None else codes
         supports = self.block_design.counts(tally, values)
         beside = self.block_design.block_counts(tally, values)
@@ -118,10 +116,8 @@ class BlockSurvey(ClosedSurvey):
         neighbours = np.clip(self.estimator.block_share(beside, tally.users) - share, 0, 1 - share)
         errors = np.sqrt(self.estimator.variance(share, neighbours) / tally.users)
         # Given how many reports are in the block, those that support a value nobody has are at most binomial.
-        tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.estimator.null_probability)
-        return Raw(
-            raw, errors, np.where(supports == 0, 1.0, tails), self.estimator.limits(supports, beside, tally.users)
-        )
+        tests = p_values(supports, beside, self.estimator.null_probability)
+        return Raw(raw, errors, tests, self.estimator.limits(supports, beside, tally.users))
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
