@@ -326,7 +326,7 @@ class Surprise:
 
 
 # φ, a convex function of the expected shares c = Q f, infinite outside its domain: its slopes φ'(c), its curvatures
-# (the diagonal of φ''(c), whose other entries are 0), its excess φ(c + s) − φ(c) − φ'(c)ᵀs ≥ 0, and whether it allows c.
+# (the diagonal of φ''(c), whose other entries are 0), its excess φ(c + s) − φ(c) − φ'(c)ᵀs, and whether it allows c.
 # These are differences, not values: near the minimum, values differ by less than their rounding errors.
 Objective = Squares | Surprise
 
