@@ -137,7 +137,7 @@ REVIEWED_OBJECTS = {
     "numeric.keyed_hash._State": CALL,
     "numeric.smooth_fit._Counted": CALL,
     "releases.release.Release": "what was simulated first is put in place once, and all are told that",
-    "sketches.decompounding.Compound": CALL,
+    "sketches.likelihood.Compound": CALL,
     "sketches.sketch.Sketch": "it changes with its lock held",
 }
 

@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.sketches.decoder import STRAY, Counters, Window
-from anonhist.sketches.decompounding import Compound, _quick_length
+from anonhist.sketches.likelihood import Compound, _quick_length
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 

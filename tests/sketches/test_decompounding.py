@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences
-from anonhist.sketches.decompounding import Decompounding, FourierDecompounding
+from anonhist.sketches.inverses import FourierDecompounding
+from anonhist.sketches.likelihood import Decompounding
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences
-from anonhist.sketches.empirical_bayes import EmpiricalBayes
 from anonhist.sketches.inverses import ThreeTap
+from anonhist.sketches.likelihood import EmpiricalBayes
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.sketches.decoder import Counters, CounterSetting
-from anonhist.sketches.decompounding import FourierDecompounding
+from anonhist.sketches.inverses import FourierDecompounding
 from anonhist.sketches.noise import NoiseDistribution
 
 # More of it beside the slower decoder, in test_decompounding.py.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoder import STRAY, Counters, CounterSetting, Prevalences, Window, between_cells
-from anonhist.sketches.empirical_bayes import _GAP, MaximumLikelihood, _along, _most_likely
+from anonhist.sketches.likelihood import _GAP, MaximumLikelihood, _along, _most_likely
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable

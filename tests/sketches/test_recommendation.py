@@ -7,7 +7,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import recommendation
-from anonhist.sketches.decompounding import FourierDecompounding
+from anonhist.sketches.inverses import FourierDecompounding
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, BucketRow, recommend_buckets
 from anonhist_testing.progress import assert_moves

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.sketches.decoder import Counters, CounterSetting, SmoothDecoder, Window
-from anonhist.sketches.decompounding import Decompounding
-from anonhist.sketches.empirical_bayes import EmpiricalBayes, _Counters, sharpen
+from anonhist.sketches.likelihood import Decompounding, EmpiricalBayes, _Counters, sharpen
 from anonhist.sketches.noise import NoiseDistribution
 
 LAST = 120

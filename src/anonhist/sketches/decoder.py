@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -327,3 +328,24 @@ def rough_logs(window: Window, counts: Ints) -> Floats:
     """Return logarithms of rates for a fit to begin with: the values that are seen, read as counts."""
     naive = np.add.reduceat(window.seen.astype(np.float64), counts[:-1] - window.low) / np.diff(counts)
     return np.log(np.maximum(naive, _LEAST_SEEN * window.num_counters / (np.diff(counts) * float(counts.size))))
+
+
+def of_all_buckets(window: Window, numbers: Floats) -> Prevalences:
+    """Return the labels of all buckets, given those in the buckets of the window, of counts from 1 to its end.
+
+    Labels fall into buckets independently: those with counts within the window are in buckets beyond it as often as in
+    others, but invisible there. T of B buckets beyond the window hold ``−B·ln(1 − T/B)`` labels of such counts on
+    average. Those that share one are mostly the smaller ones, so the missing labels are assigned the least value seen
+    there, which nearly preserves the number of items, too.
+    """
+    held, beyond = window.num_counters, int(window.beyond_numbers.sum())
+    buckets = held + beyond
+    far = window.beyond_numbers.astype(np.float64)
+    if beyond:
+        # Where all are beyond, as if half a bucket were not; but one label at least in each.
+        share = min(beyond / buckets, 1 - 0.5 / buckets)
+        far[0] += max(0.0, beyond * (-math.log1p(-share) / share - 1))
+    return Prevalences(
+        np.concatenate((np.arange(1, window.last), window.beyond_values)),
+        np.concatenate((numbers * (buckets / max(held, 1)), far)),
+    )

@@ -16,7 +16,7 @@ from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS
 from anonhist.sketches.decoder import Counters, CounterSetting
-from anonhist.sketches.decompounding import Decompounding
+from anonhist.sketches.likelihood import Decompounding
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.promise import checked_unit, rate_of
 

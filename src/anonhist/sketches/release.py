@@ -24,9 +24,8 @@ from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED, HashedAddres
 from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, DecoderName, Prevalences, SmoothDecoder
-from anonhist.sketches.decompounding import Decompounding, FourierDecompounding
-from anonhist.sketches.empirical_bayes import EmpiricalBayes, MaximumLikelihood
-from anonhist.sketches.inverses import Isotonic, ThreeTap, WuPagh
+from anonhist.sketches.inverses import FourierDecompounding, Isotonic, ThreeTap, WuPagh
+from anonhist.sketches.likelihood import Decompounding, EmpiricalBayes, MaximumLikelihood
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.promise import SharedNoise, UsersIn, promise_of, shared_noise
 

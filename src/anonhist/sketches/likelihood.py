@@ -1,6 +1,7 @@
-"""Empirical Bayes: learn the distribution of the counts from the sketch, then take the posterior of each counter.
+"""Decoders by likelihood: the smooth or the most likely counts, from counters of one label each or of several.
 
-A smooth distribution is wrong if many labels have one count and few the neighboring ones. Steps of expectation and
+Empirical Bayes learns the distribution of the counts from the sketch, then takes the posterior of each counter. A
+smooth distribution is wrong if many labels have one count and few the neighboring ones. Steps of expectation and
 maximization from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many to
 take is learned: the counters are divided by chance into two halves, and each is predicted from steps on the other.
 """
@@ -8,7 +9,7 @@ take is learned: the counters are divided by chance into two halves, and each is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from anonhist.sketches.decoder import (
     Window,
     between_cells,
     even_logs,
+    of_all_buckets,
     rough_logs,
 )
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from anonhist.numeric.arrays import Floats, Ints
     from anonhist.numeric.smooth_fit import SmoothFit
+    from anonhist.sketches.noise import NoiseDistribution
 
 # Nats by which the likelihood may stay below its maximum, too few to distinguish distributions.
 _GAP = 0.01
@@ -47,8 +50,7 @@ class MaximumLikelihood(Decoder):
     at most ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, is below 0.01.
 
     f is not smoothed: if many counts are about equally likely, the result has a few peaks instead. It is best if the
-    truth has few distinct counts; otherwise
-    :class:`~anonhist.sketches.empirical_bayes.EmpiricalBayes` has a lower error. Far out, where counters are
+    truth has few distinct counts; otherwise :class:`EmpiricalBayes` has a lower error. Far out, where counters are
     sparse, counts are grouped into cells, within which f is constant.
 
     Source: Wang 2007, the step; Lindsay 1983, the bound.
@@ -129,17 +131,7 @@ _PATIENCE = 2
 _SEED = 7
 
 
-class Reading(Protocol):
-    """The map from numbers of labels to expected counters, and back."""
-
-    def means(self, rates: Floats) -> Floats:
-        """Return how many counters of each value are expected, > 0, in proportion."""
-
-    def expected_labels(self, rates: Floats, seen: Floats) -> Floats:
-        """Return the expected number of labels with each count, given how many counters of each value are seen."""
-
-
-def sharpen(reading: Reading, rates: Floats, seen: Ints) -> Floats:
+def sharpen(reading: _Counters | Compound, rates: Floats, seen: Ints) -> Floats:
     """Return the expected numbers of labels after one step from these smooth rates, or as many as help."""
     found = rates
     for _ in range(max(1, _helpful_steps(reading, rates, seen))):
@@ -147,7 +139,7 @@ def sharpen(reading: Reading, rates: Floats, seen: Ints) -> Floats:
     return found
 
 
-def _helpful_steps(reading: Reading, rates: Floats, seen: Ints) -> int:
+def _helpful_steps(reading: _Counters | Compound, rates: Floats, seen: Ints) -> int:
     half = np.random.default_rng(_SEED).binomial(seen, 0.5)
     halves = [half, seen - half]
     if not all(each.any() for each in halves):
@@ -183,12 +175,12 @@ class EmpiricalBayes(SmoothDecoder):
     The result is ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters with count r given the G_k
     counters of value k. For small noise these are the observed values, for large noise the smooth distribution. Where
     many labels have one count and few its neighbors, more steps of this kind lead nearer to it;
-    :func:`~anonhist.sketches.empirical_bayes.sharpen` finds out how many help.
+    :func:`~anonhist.sketches.likelihood.sharpen` finds out how many help.
 
     Rare values far out (beyond a window with nearly all counters) are taken as counts.
 
     Each counter is read as that of one label; where labels share counters, take
-    :class:`~anonhist.sketches.decompounding.Decompounding`.
+    :class:`~anonhist.sketches.likelihood.Decompounding`.
 
     Source: Robbins 1956; MacKay 1992, smoothness by evidence.
 
@@ -274,3 +266,147 @@ class _Counters:
         numbers = np.maximum(rates * back[places], 0.0)
         total = float(numbers.sum())
         return np.asarray(numbers * (float(seen.sum()) / total) if total else numbers)
+
+
+# Shorter transforms are hardly faster.
+_SHORTEST = 1024
+
+
+@dataclass(frozen=True)
+class Decompounding(SmoothDecoder):
+    """Learn a smooth distribution of the counts from shared buckets, then take the posterior of each bucket.
+
+    A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
+    ``λ_r = φ_r/B``, and the characteristic function of its value is ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``, κ̂
+    that of the noise. The rates are fitted by penalized maximum likelihood, as
+    :func:`~anonhist.numeric.smooth_fit.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
+    is returned is the expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k
+    buckets have the value k, after one step of this kind or as many as
+    :func:`~anonhist.sketches.likelihood.sharpen` finds to help.
+
+    Their sum estimates the number of different labels. No bucket need be empty: loads m/B of up to about 3 labels a
+    bucket cost little accuracy. Values far out that few buckets have (beyond a window which holds nearly all) are
+    taken as counts; if T of B buckets are out there, they are taken for ``−B·ln(1 − T/B)`` labels, and what else is in
+    them for as many labels a bucket as in the others.
+
+    Where each counter is that of one label, take
+    :class:`~anonhist.sketches.likelihood.EmpiricalBayes`.
+
+    Source: Buchmann and Grübel 2003.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.sketches.decoder import CounterSetting
+    >>> from anonhist.sketches.noise import NoiseDistribution
+    >>> from anonhist.sketches.decoder import Counters
+    >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
+    >>> rng = np.random.default_rng(1)
+    >>> buckets = rng.poisson(0.5, 20_000) + noise.simulate(20_000, rng=rng)  # of 10,000 labels that occur once
+    >>> found = Decompounding().decode(Counters.of(buckets), CounterSetting(noise, is_hashed=True))
+    >>> bool(abs(found.numbers.sum() - 10_000) < 600)
+    True
+    """
+
+    name: ClassVar[str] = "decompounding"
+
+    def _fit(self, observed: Counters, setting: CounterSetting, rates_of: Callable[[SmoothFit], Floats]) -> Prevalences:
+        if int(observed.values[-1]) < 1:
+            return Prevalences.none()
+        window = Window.of(observed, setting.noise)
+        numbers = np.zeros(window.last)
+        if window.num_counters:
+            compound = Compound(window, setting.noise)
+            rates = compound.spread_out(rates_of(smooth_fit(compound, *compound.starts)))
+            numbers = sharpen(compound, rates, window.seen)
+        return of_all_buckets(window, numbers[1:])
+
+
+class Compound:
+    """Buckets that hold Poisson numbers of labels of each count: a compound Poisson distribution, with noise.
+
+    With λ_r = φ_r/B labels of count r in a bucket, on average, and κ̂ the characteristic function of the noise, the
+    value of a bucket has the characteristic function ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``. So
+    ``∂g_k/∂λ_r = g_{k−r} − g_k``: the derivatives of the likelihood are those of a mixture whose kernel is g itself.
+    """
+
+    def __init__(self, window: Window, distribution: NoiseDistribution) -> None:
+        self._window = window
+        self._edges = window.counts[1:]  # count 0 fills no bucket
+        self._widths = np.diff(self._edges)
+        self._buckets = float(window.seen.sum())
+        gathered = window.cell_numbers
+        self._met = gathered > 0
+        self._seen = gathered[self._met]
+        # Twice as long as the window, so that sums beyond it do not wrap around.
+        self._size = _quick_length(max(_SHORTEST, 2 * (window.last + window.reach)))
+        angles = 2 * np.pi * np.arange(self._size // 2 + 1) / self._size
+        self._noise = distribution.characteristic(angles) * np.exp(1j * window.low * angles)
+        self._latest = (np.empty(0), np.empty(0))
+
+    @property
+    def starts(self) -> tuple[Floats, Floats]:
+        """Logarithms of rates to begin with: as many labels in each cell, and as if each bucket held one label."""
+        return even_logs(self._window, self._edges), rough_logs(self._window, self._edges)
+
+    def spread_out(self, rates: Floats) -> Floats:
+        """Return φ_r for each r from 0 to the end of the window, of the rates of the cells."""
+        return np.concatenate((np.zeros(self._edges[0]), np.repeat(rates, self._widths)))
+
+    def value(self, logs: Floats) -> float:
+        """Return the log-likelihood; −inf where a rate is beyond all bounds."""
+        if float(logs.max()) > LARGEST_LOG:
+            return -np.inf
+        means = self._window.gather(self._distribution_at(logs))
+        return float(self._seen @ np.log(self._buckets * means[self._met]))
+
+    def curvature(self, logs: Floats) -> Curvature:
+        """Return the log-likelihood with its derivatives."""
+        distribution = self._distribution_at(logs)
+        means = self._window.gather(distribution)[self._met]
+        kernel = between_cells(distribution, self._window.low, self._window.values, self._edges)[self._met]
+        kernel -= means[:, np.newaxis] * self._widths
+        means *= self._buckets
+        rates = rates_at(logs)
+        gradient = rates * (kernel.T @ (self._seen / means))
+        slopes = np.multiply(kernel, rates, out=kernel)
+        slopes *= (np.sqrt(self._seen) / means)[:, np.newaxis]
+        return Curvature(float(self._seen @ np.log(means)), gradient, slopes.T @ slopes)
+
+    def means(self, rates: Floats) -> Floats:
+        """Return g_k for each value k of the window: how likely a bucket has it."""
+        distribution = self._distribution(rates)
+        return np.asarray(np.maximum(distribution, 1e-14 * float(distribution.max())))
+
+    def expected_labels(self, rates: Floats, seen: Floats) -> Floats:
+        """Return ``φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``: the expected number of labels with each count, given the buckets."""
+        distribution = self._distribution(rates)
+        ratios = np.zeros(self._size)
+        ratios[: distribution.size] = seen / (
+            self._buckets * np.maximum(distribution, 1e-14 * float(distribution.max()))
+        )
+        padded = np.fft.rfft(distribution, self._size)
+        # Both begin at the lowest value, so lags count from zero; the kernel begins there too.
+        back = np.fft.irfft(np.fft.rfft(ratios) * np.conj(padded), self._size)
+        return np.asarray(np.maximum(rates * back[: rates.size], 0.0))
+
+    def _distribution_at(self, logs: Floats) -> Floats:
+        """Return the distribution for logarithms of rates; the last one is cached."""
+        if self._latest[0] is not logs:
+            self._latest = (logs, self._distribution(self.spread_out(rates_at(logs))))
+        return self._latest[1]
+
+    def _distribution(self, rates: Floats) -> Floats:
+        """Return g_k for each value k of the window."""
+        loads = rates / self._buckets
+        exponents = np.fft.rfft(loads, self._size) - loads.sum()
+        # No characteristic function is greater than one; rounding of large loads must not make it so.
+        np.minimum(exponents.real, 0.0, out=exponents.real)
+        found = np.fft.irfft(self._noise * np.exp(exponents), self._size)[: self._window.last - self._window.low]
+        return np.asarray(np.maximum(found, 0.0) + STRAY)
+
+
+def _quick_length(least: int) -> int:
+    """Return an even length, a little above ``least``, of which transforms are quick: its factors are 2, 3 and 5."""
+    unit = 1 << max(1, (least - 1).bit_length() - 4)
+    return unit * next(factor for factor in (8, 9, 10, 12, 15, 16) if unit * factor >= least)
