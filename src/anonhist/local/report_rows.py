@@ -12,7 +12,8 @@ import numpy as np
 from anonhist.errors import DataError
 from anonhist.ingest.query import record_batches
 from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions
-from anonhist.local.reports import BytesColumn, Reports, Tally, WholeColumn, sum_cells
+from anonhist.local.reports import BytesColumn, Reports, Tally, WholeColumn
+from anonhist.numeric.arrays import sum_equal
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -151,7 +152,7 @@ def _by_partition(survey: Survey, query: Any) -> Iterator[Counted]:
     """Let each partition count its reports, and add the tallies up here."""
     cells, counts = numbers_of_partitions(query, partial(_partial_tally, survey))
     told = {each: int(counts[cells == each].sum()) for each in _Told}
-    tally = Tally(survey.digest, told[_Told.USERS], *sum_cells(cells[cells >= 0], counts[cells >= 0]))
+    tally = Tally(survey.digest, told[_Told.USERS], *sum_equal(cells[cells >= 0], counts[cells >= 0]))
     yield Counted(tally, told[_Told.FOREIGN], told[_Told.IMPOSSIBLE])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.kinds import Saved, Shown, Tabular
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import read_only, sum_equal
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Tally(Shown, Tabular, Saved):
             raise UsageError("These tallies belong to different surveys; only tallies of one survey can be added.")
         if self.users + other.users > MOST_USERS:
             raise UsageError("A tally counts at most 2^62 users; these two together have more.")
-        cells, counts = sum_cells(
+        cells, counts = sum_equal(
             np.concatenate((self.cells, other.cells)), np.concatenate((self.counts, other.counts))
         )
         return Tally(self.survey, self.users + other.users, cells, counts)
@@ -221,13 +221,3 @@ def nonzero_cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
     """Return the cells whose count is not zero, and their counts."""
     cells = np.flatnonzero(counts)
     return cells, counts[cells]
-
-
-def sum_cells(cells: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Add up the counts of cells that occur more than once; the cells come out ascending."""
-    order = np.argsort(cells, kind="stable")
-    ordered = cells[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    if not starts.size:
-        return ordered, counts[order]
-    return ordered[starts], np.add.reduceat(counts[order], starts)

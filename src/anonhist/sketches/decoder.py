@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.numeric.arrays import sum_equal
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
@@ -60,12 +61,7 @@ class Counters:
     def sum_of(cls, values: NDArray[np.int64], numbers: NDArray[np.int64]) -> Self:
         """Combine values in any order, adding up equal ones, with numbers ≥ 0."""
         met = numbers > 0
-        order = np.argsort(values[met], kind="stable")
-        ordered = values[met][order]
-        if not ordered.size:
-            return cls(ordered, numbers[met])
-        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        return cls(ordered[first], np.add.reduceat(numbers[met][order], first))
+        return cls(*sum_equal(values[met], numbers[met]))
 
     @classmethod
     def _of_window(cls, counters: NDArray[np.int64], low: int) -> Self:
