@@ -184,7 +184,7 @@ class Graph:
         The nodes that each edge joins, as indices from 0 to num_nodes − 1; ``sources ≤ targets`` where edges have no
         direction. The edges are in ascending order of (source, target); others are sorted. Read-only.
     identities : ndarray of uint64, shape (num_nodes,)
-        The first eight bytes of :func:`~anonhist.numeric.keyed_hash` of each node's name as text, under a fixed public
+        The first eight bytes of :func:`~anonhist.numeric.hashing` of each node's name as text, under a fixed public
         key. Read-only. The arrays are not copied and must not be changed afterwards.
     policy : EdgePolicy
         What counts as an edge. It has been applied.
@@ -207,7 +207,7 @@ class Graph:
 
     Examples
     --------
-    >>> from anonhist.numeric.keyed_hash import keyed_hash
+    >>> from anonhist.numeric.hashing import keyed_hash
     >>> names = keyed_hash(["ann", "bob", "cy"], key=IDENTITY_KEY)[:, 0]
     >>> graph = Graph(np.array([1, 0]), np.array([2, 1]), names, EdgePolicy())
     >>> graph

@@ -28,8 +28,7 @@ from anonhist.graphs.projection import histogram
 from anonhist.mechanisms import CentralMechanism, choose
 from anonhist.mechanisms.bands import falling_bounds, reaches
 from anonhist.mechanisms.exponential.calibration import band_delta
-from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile
-from anonhist.mechanisms.noisy_total import of_difference, of_prevalences, of_sums
+from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile, of_difference, of_prevalences, of_sums
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.mechanisms.skeletons import profile_of_fit
 from anonhist.profiles import Profile

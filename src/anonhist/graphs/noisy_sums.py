@@ -18,8 +18,7 @@ import numpy as np
 
 from anonhist.mechanisms.noise import noise_quantile
 from anonhist.numeric.arrays import read_only
-from anonhist.numeric.projections import decreasing_fit
-from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
+from anonhist.numeric.fits import LARGEST_LOG, Curvature, decreasing_fit, rates_at, smooth_fit
 from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def smooth_sums(noisy: Floats, rate: float, cells: Cells, *, labels: float) -> F
     """Return estimates of sums of bins, given noisy ones: deterministic post-processing.
 
     Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``, γ the rate. Logarithms of the bins are fitted as
-    :func:`~anonhist.numeric.smooth_fit.smooth_fit` describes: smooth, unless the sums contradict it. ``labels`` is
+    :func:`~anonhist.numeric.fits.smooth_fit` describes: smooth, unless the sums contradict it. ``labels`` is
     about the number of all labels.
     """
     start = _isotonic_cells(noisy, cells)

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import DataError
 from anonhist.graphs.graph import Direction, Graph, check_simple
-from anonhist.numeric.keyed_hash import hash_words
+from anonhist.numeric.hashing import hash_words
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.graphs.edge_privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
 from anonhist.graphs.node_privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
-from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.hashing import keyed_hash
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.randomness import RandomSource

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.mechanisms.noise import noise_quantile, sum_quantiles
-from anonhist.mechanisms.noisy_total import of_prevalences as items_of_prevalences
-from anonhist.mechanisms.noisy_total import of_sums
+from anonhist.mechanisms.noise import noise_quantile, of_sums, sum_quantiles
+from anonhist.mechanisms.noise import of_prevalences as items_of_prevalences
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand

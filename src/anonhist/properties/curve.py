@@ -15,9 +15,8 @@ from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import Guarantee, left_out, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import assumption, truncation_reason
 from anonhist.properties.estimate import check_level, quantile, widening_factor
-from anonhist.properties.estimator import profile_of, why_unknown
+from anonhist.properties.estimator import assumption, profile_of, truncation_reason, why_unknown
 from anonhist.properties.sampling import spread
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from anonhist.numeric import arrays, best_polynomial, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean, undersampling_warning
 from anonhist.properties.estimator import (
     LinearEstimator,
     LinearStatistic,
     Point,
     Resimulated,
+    apply,
     check_alphabet,
     check_method,
 )

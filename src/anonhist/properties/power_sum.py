@@ -12,9 +12,8 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean, undersampling_warning
-from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, multiplied
+from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, apply, multiplied
 from anonhist.properties.sampling import sampling_error
 
 if TYPE_CHECKING:

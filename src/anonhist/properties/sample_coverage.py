@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
-from anonhist.properties.estimator import LinearEstimator, LinearStatistic, Point, Resimulated, check_method
+from anonhist.properties.estimator import LinearEstimator, LinearStatistic, Point, Resimulated, apply, check_method
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

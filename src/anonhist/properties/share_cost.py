@@ -12,9 +12,8 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
-from anonhist.properties.estimator import Point, Resimulated, check_unit, multiplied
+from anonhist.properties.estimator import Point, Resimulated, apply, check_unit, multiplied
 from anonhist.properties.guessing_curve import BY_CHANCE, ONE_ACCOUNT_EACH, MostFrequent
 from anonhist.properties.sampling import sampling_error
 

@@ -12,10 +12,9 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, chao_unseen
-from anonhist.properties.estimator import Point, Resimulated, check_method, error_of, profile_of
+from anonhist.properties.estimator import Point, Resimulated, apply, check_method, error_of, profile_of
 from anonhist.properties.unseen_labels import (
     GoodToulmin,
     Mixture,

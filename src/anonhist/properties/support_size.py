@@ -11,9 +11,8 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean
-from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, check_alphabet, check_method
+from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, apply, check_alphabet, check_method
 from anonhist.properties.pml import PmlSupportSize
 from anonhist.properties.support_size_estimators import (
     Ace,
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.apply import Interval
-    from anonhist.properties.estimator import Estimator, Sample
+    from anonhist.properties.estimator import Estimator, Interval, Sample
 
 # The largest weight whose square, times the number of labels, does not overflow.
 _LARGEST = 1e100

@@ -10,13 +10,13 @@ import numpy as np
 
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
 from anonhist.properties.estimator import (
     LinearEstimator,
     LinearStatistic,
     Point,
     Resimulated,
+    apply,
     check_alphabet,
     check_method,
 )

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anonhist.numeric.exponential import certified_floors, complement, exp_bounds, float_rate, multiply
-from anonhist.numeric.exponential_quotient import ExponentialQuotient
+from anonhist.numeric.exponential import (
+    ExponentialQuotient,
+    certified_floors,
+    complement,
+    exp_bounds,
+    float_rate,
+    multiply_bounds,
+)
 from anonhist.randomness.categorical import CHUNK, SLOT_BITS, InversionTable, extend_slots, fresh_slots, resolve
 from anonhist.randomness.source import RandomSource, checked_exponent, checked_probability, checked_size
 
@@ -145,7 +151,7 @@ def _floors(probability: Fraction | ExponentialQuotient, bits: int) -> Sequence[
 def _bounds(probability: ExponentialQuotient, precision: int) -> list[Bounds]:
     success = probability.bounds(precision)
     failure = complement(success, bits=precision)
-    times = partial(multiply, bits=precision)
+    times = partial(multiply_bounds, bits=precision)
     one = 1 << precision, 1 << precision
     successes, failures = (list(accumulate([one, *[factor] * 8], times)) for factor in (success, failure))
     weights = [times(successes[ones], failures[8 - ones]) for ones in range(9)]

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, multiply, powers
+from anonhist.numeric.exponential import (
+    certified_floors,
+    complement,
+    divide_bounds,
+    float_rate,
+    multiply_bounds,
+    powers,
+)
 from anonhist.randomness.bernoulli import bernoulli
 from anonhist.randomness.categorical import InversionTable, draw_xor
 from anonhist.randomness.source import RandomSource, checked_bound, checked_rate, checked_size
@@ -95,7 +102,7 @@ def _truncated_floors(gamma: Fraction, bits: int, *, count: int) -> list[int]:
 
     def bounds(precision: int) -> list[Bounds]:
         below = [complement(reach, bits=precision) for reach in powers(gamma, count=count, bits=precision)[1:]]
-        return [divide(part, below[-1], bits=precision) for part in below[:-1]]
+        return [divide_bounds(part, below[-1], bits=precision) for part in below[:-1]]
 
     return certified_floors(bounds, bits=bits)
 
@@ -148,8 +155,10 @@ def _laplace_floors(gamma: Fraction, bits: int, *, digits: int, steps: int) -> l
         one = 1 << precision
         p = powers(gamma, count=1, bits=precision)[1]
         q = powers(gamma * 2**digits, count=steps, bits=precision)
-        after_plus = divide((p[0] + q[1][0], p[1] + q[1][1]), (one + p[0], one + p[1]), bits=precision)
-        reaching = [bound for k in range(steps) for bound in (multiply(q[k], after_plus, bits=precision), q[k + 1])]
+        after_plus = divide_bounds((p[0] + q[1][0], p[1] + q[1][1]), (one + p[0], one + p[1]), bits=precision)
+        reaching = [
+            bound for k in range(steps) for bound in (multiply_bounds(q[k], after_plus, bits=precision), q[k + 1])
+        ]
         return [complement(reach, bits=precision) for reach in reaching]
 
     return certified_floors(bounds, bits=bits)

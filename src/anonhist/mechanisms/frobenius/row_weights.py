@@ -312,6 +312,24 @@ class NoisyRows:
         return NoisyRows(np.concatenate((self.sums, other.sums)), np.concatenate((self.begins, other.begins)))
 
 
+@dataclass(frozen=True)
+class NoisyCoordinates:
+    """Noisy Durfee sizes D̃ of several runs, and K noisy arms and legs of each, single ones or sums."""
+
+    sizes: NDArray[np.int64]
+    arms: NoisyRows
+    legs: NoisyRows
+
+    def numbers(self, run: int) -> NDArray[np.int64]:
+        """Return all noisy numbers of a run, each once: n is the sum of the true ones."""
+        sides = (side.sums[run, side.begins[run]] for side in (self.arms, self.legs))
+        return np.concatenate((self.sizes[run : run + 1], *sides))
+
+    def of(self, runs: NDArray[np.bool_]) -> NoisyCoordinates:
+        """Keep these runs only."""
+        return NoisyCoordinates(self.sizes[runs], self.arms.of(runs), self.legs.of(runs))
+
+
 def noisy_rows(
     lengths: NDArray[np.int64], noise: NDArray[np.int64], sizes: NDArray[np.int64], *, epsilon: float
 ) -> NoisyRows:

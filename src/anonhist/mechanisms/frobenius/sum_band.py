@@ -30,8 +30,7 @@ import numpy as np
 from anonhist.mechanisms.bands import differences, merge_steps
 from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-from anonhist.mechanisms.noise import deviation, sum_quantiles
-from anonhist.mechanisms.noisy_total import of_sums
+from anonhist.mechanisms.noise import deviation, of_sums, sum_quantiles
 from anonhist.numeric import decreasing_fit
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
+    from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates
     from anonhist.profiles import Profile
 
     _Whole = NDArray[np.int64]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
+from anonhist.numeric.fits import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
 from anonhist.sketches.decoding.empirical_bayes import sharpen
 from anonhist.sketches.decoding.window import STRAY, Window, between_cells, even_logs, rough_logs
@@ -28,7 +28,7 @@ class Decompounding(WithoutParameters):
     A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
     ``λ_r = φ_r/B``, and the characteristic function of its value is ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``, κ̂
     that of the noise. The rates are fitted by penalized maximum likelihood, as
-    :func:`~anonhist.numeric.smooth_fit.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
+    :func:`~anonhist.numeric.fits.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
     is returned is the expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k
     buckets have the value k, after one step of this kind or as many as
     :func:`~anonhist.sketches.decoding.empirical_bayes.sharpen` finds to help.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
-from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
+from anonhist.numeric.fits import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
 from anonhist.sketches.decoding.window import STRAY, Window, between_cells, even_logs, rough_logs
 
@@ -174,7 +174,7 @@ class EmpiricalBayes(WithoutParameters):
     """Learn a smooth distribution of the counts by penalized maximum likelihood, then take each counter's posterior.
 
     With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean
-    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.smooth_fit.smooth_fit` says:
+    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.fits.smooth_fit` says:
     smooth in r, unless what is seen says otherwise. They are those of a distribution the counts may have come from.
     The result is ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters with count r given the G_k
     counters of value k. For small noise these are the observed values, for large noise the smooth distribution. Where
