@@ -217,21 +217,19 @@ class DegreeChoice:
         source
             Privacy randomness; the operating system's by default.
         """
-        randomness = source or SystemSource()
-        losses = [Fraction(noise[bound]) - kept[bound] + self._caution(bound) for bound in self.candidates]
-        scores = _scores(losses, self.candidates)
+        randomness, candidates = source or SystemSource(), self.candidates
+        # What is added to the loss of each candidate is public.
+        cautions = [_CAUTION * 2 * each * Fraction((each / _CAUTION_AT) ** 0.5) / self.epsilon for each in candidates]
+        losses = [Fraction(noise[bound]) - kept[bound] + more for bound, more in zip(candidates, cautions, strict=True)]
+        scores = _scores(losses, candidates)
         rate = self.epsilon / (2 * relation.distance)
         # The score of the lowest loss is 0, so at least one is drawn.
         drawn = [
             bound
-            for bound, score in zip(self.candidates, scores, strict=True)
+            for bound, score in zip(candidates, scores, strict=True)
             if bernoulli_exp(rate * score, 1, source=randomness)[0]
         ]
         return drawn[int(uniform_integers(len(drawn), 1, source=randomness)[0])]
-
-    def _caution(self, bound: int) -> Fraction:
-        """Return what is added to the loss of a candidate: a public number."""
-        return _CAUTION * 2 * bound * Fraction((bound / _CAUTION_AT) ** 0.5) / self.epsilon
 
 
 def _scores(losses: Sequence[Fraction], candidates: Sequence[int]) -> list[Fraction]:

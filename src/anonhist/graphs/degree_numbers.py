@@ -244,13 +244,9 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     """
     size = parse_whole_number(k, name="k", least=2, most=LARGEST_K)
     found = DegreeData.of(data)
-    exact = float(_exactly(found.profile, size))
+    pairs = zip(found.profile.counts.tolist(), found.profile.prevalences.tolist(), strict=True)
+    exact = float(sum(prevalence * math.comb(count, size) for count, prevalence in pairs))
     return found.estimate(exact, lambda: found.band.stars(size), method=f"{size}-stars", unit="stars")
-
-
-def _exactly(profile: Profile, k: int) -> int:
-    pairs = zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)
-    return sum(prevalence * math.comb(count, k) for count, prevalence in pairs)
 
 
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
@@ -382,7 +378,7 @@ class DegreeStatistics(Tabular):
             ("mean degree of nodes with an edge", self.mean_degree),
             ("Gini coefficient", self.gini_of_all),
             ("Gini coefficient of nodes with an edge", self.gini),
-            *((_stars_name(k), number) for k, number in self.stars),
+            *((f"{k}-stars{' (wedges)' if k == 2 else ''}", number) for k, number in self.stars),
             (f"power-law exponent of degrees from {self.tail.min_degree:,} on", self.tail.exponent),
         )
         return tuple((name, number) for name, number in listed if number is not None)
@@ -440,7 +436,3 @@ def degree_statistics(
         mean_degree_of_all=mean_degree(found) if counts_all else None,
         gini_of_all=gini(found) if counts_all else None,
     )
-
-
-def _stars_name(k: int) -> str:
-    return "2-stars (wedges)" if k == 2 else f"{k}-stars"

@@ -44,10 +44,11 @@ class Direction(Enum):
         return self is not Direction.UNDIRECTED
 
 
-def check_direction(direction: object) -> None:
+def check_direction(direction: Direction) -> Direction:
     """Refuse what is not a direction."""
     if not isinstance(direction, Direction):
         raise UsageError(f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {direction!r:.80}.")
+    return direction
 
 
 @dataclass(frozen=True)

@@ -83,11 +83,6 @@ class SurvivalDegrees(NoisyBins):
         return float(7 * self.max_degree**1.3 / float(self.rate * self.max_degree) ** 0.8)
 
     @property
-    def releases_zeros(self) -> bool:
-        """No: they are never counted."""
-        return False
-
-    @property
     def rate(self) -> Fraction:
         """γ of the noise."""
         return self._rate(self.epsilon, self.bounding.list_distance(self.max_degree, self.direction))
@@ -376,11 +371,6 @@ class PartitionDegrees(NodeMechanism):
         """What the mechanism for profiles states about intervals from its runs."""
         return runs_fall_short(self.central)
 
-    @property
-    def releases_zeros(self) -> bool:
-        """No: a profile has none."""
-        return False
-
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
@@ -413,3 +403,9 @@ class PartitionDegrees(NodeMechanism):
     def _profile(self, bins: NDArray[np.int64]) -> Profile:
         present = np.flatnonzero(bins[1:]) + 1
         return Profile(present, bins[present], unit=self.unit)
+
+
+# The first of several with the same predicted error is taken.
+NODE_MECHANISMS: dict[str, type[NodeMechanism]] = {
+    each.method: each for each in (SurvivalDegrees, CumulativeDegrees, PartitionDegrees, HistogramDegrees)
+}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, derived, frozen
+from anonhist.frozen import Checked, Converted, converted, derived, frozen
 from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, Flow, Projection, named_bounding
 from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, member_of, text_of
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
@@ -108,12 +108,11 @@ class NodeMechanism(Setting, ABC):
     max_degree: Converted[SupportsIndex, int] = converted(
         partial(parse_whole_number, name="max_degree", most=LARGEST_MAX_DEGREE)
     )
-    direction: Direction = Direction.UNDIRECTED
+    direction: Checked[Direction] = converted(check_direction, default=Direction.UNDIRECTED)
     choice: DegreeChoice | None = None
     bounding: Bounding = Projection()  # a frozen value
 
     def __post_init__(self) -> None:
-        check_direction(self.direction)
         if not isinstance(self.bounding, Projection | Flow) or not isinstance(self.choice, DegreeChoice | None):
             raise UsageError("`bounding` must be Projection() or Flow(), and `choice` a DegreeChoice or None.")
         super().__post_init__()
@@ -211,9 +210,9 @@ class NodeMechanism(Setting, ABC):
         """Approximate sorted ℓ1 error due to noise, from public numbers alone: for choosing."""
 
     @property
-    @abstractmethod
     def releases_zeros(self) -> bool:
         """Whether the number of nodes without an edge is released."""
+        return False
 
     def release(self, graph: Graph, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private graph; the budget of a choice of θ must already be spent.
