@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.
 _CENTRAL = {f"edge-{name}": name for name in MECHANISMS}
-_FOR_NODES = {f"node-{method}": each for method, each in NODE_MECHANISMS.items()}
+_METHODS = {f"node-{method}": each for method, each in NODE_MECHANISMS.items()}
 _POLICY = {"direction", "self_loops", "duplicates"}
 STATISTICS_TABLE = Table(lambda statistics: named_estimates("statistic", statistics.by_name()))
 
@@ -40,7 +40,7 @@ def remake(recorded: Recorded) -> Remade:
     """Make the mechanism of a release of degrees again, which promises exactly what the release does."""
     check_no_excess(recorded.excess)
     name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
-    if name not in _CENTRAL.keys() | _FOR_NODES.keys():
+    if name not in _CENTRAL.keys() | _METHODS.keys():
         raise DataError(unknown_mechanism(name))
     if any(type(each) not in (str, int) for each in parameters.values()):
         raise DataError("the parameters of a mechanism for degrees must be whole numbers and text")
@@ -92,5 +92,5 @@ def _for_edges(name: str, parameters: Mapping[str, Any]) -> Remade:
 
 
 def _for_nodes(name: str, parameters: Mapping[str, Any]) -> Remade:
-    mechanism = _FOR_NODES[name].from_parameters(parameters)
+    mechanism = _METHODS[name].from_parameters(parameters)
     return Remade(mechanism, mechanism.guarantee, partial(_check_nodes, mechanism))

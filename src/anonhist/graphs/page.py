@@ -9,8 +9,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
-from anonhist.graphs.degree_numbers import degree_ccdf, falls
-from anonhist.graphs.statistics import degree_statistics
+from anonhist.graphs.degree_numbers import degree_ccdf, degree_statistics, falls
 from anonhist.privacy import short_decimal, warning
 from anonhist.properties.estimate import Holds
 from anonhist.releases import Release
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from anonhist.graphs.statistics import DegreeStatistics
+    from anonhist.graphs.degree_numbers import DegreeStatistics
     from anonhist.properties.estimate import Estimate
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"
