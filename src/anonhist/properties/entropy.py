@@ -65,11 +65,9 @@ class MillerMadow(LinearEstimator):
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items: ``−1/(2n)`` is ``−Σ_j φ_j·j/(2n²)``."""
         of_sample, correction = PlugIn().statistic(n).weights, 0.5 / n
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return of_sample(counts) + correction * ((counts > 0) - counts / float(n))
-
-        return LinearStatistic(weights, head=0)
+        return LinearStatistic(
+            lambda counts: of_sample(counts) + correction * ((counts > 0) - counts / float(n)), head=0
+        )
 
 
 class Jackknife(LinearEstimator):
@@ -86,11 +84,9 @@ class Jackknife(LinearEstimator):
         """Return the statistic for n ≥ 1 items."""
         size = float(n)
         of_all = float(_gain(np.array([size]))[0])
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return counts / size * (of_all - _gain(np.maximum(counts, 1).astype(np.float64)))
-
-        return LinearStatistic(weights, head=0)
+        return LinearStatistic(
+            lambda counts: counts / size * (of_all - _gain(np.maximum(counts, 1).astype(np.float64))), head=0
+        )
 
 
 def _gain(counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -244,11 +240,7 @@ class Polynomial:
         value = min(max(0.0, statistic.of(profile)), most)
         if known:
             return Point(value, statistic.weights, warnings=_warnings(self.bias(profile.n), most))
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts > 0, statistic.weights(counts), 0.0)
-
-        return Point(value, weights, warnings=(_ALL_SEEN,))
+        return Point(value, lambda counts: np.where(counts > 0, statistic.weights(counts), 0.0), warnings=(_ALL_SEEN,))
 
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items and a known alphabet, without clipping."""
@@ -258,11 +250,11 @@ class Polynomial:
         head, large = np.zeros(threshold + 1), PlugIn().statistic(n).weights
         if end > 0:
             head += (end * _head(degree, end, threshold) + np.arange(threshold + 1) * math.log(n / end)) / n
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts <= threshold, head[np.minimum(counts, threshold)], large(counts) + 0.5 / n)
-
-        return LinearStatistic(weights, head=threshold + 1, alphabet_size=size)
+        return LinearStatistic(
+            lambda counts: np.where(counts <= threshold, head[np.minimum(counts, threshold)], large(counts) + 0.5 / n),
+            head=threshold + 1,
+            alphabet_size=size,
+        )
 
     def bias(self, n: int) -> float:
         """Return ``k·(M/n)·E_L``, in nats: a bound on the bias if probabilities are below M/n and counts at most N."""

@@ -127,10 +127,8 @@ class MostFrequent:
         return self.above() if self.following else self._above(0.0)
 
     def _above(self, threshold: float) -> Weights:
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(np.maximum(counts - threshold, 0.0) / self.n)
 
-        return weights
+        return lambda counts: np.maximum(counts - threshold, 0.0) / self.n
 
     def above_each(self) -> Weights:
         """Return ``Σ_{b<μ} (j − τ_b)_+/n``, derivatives of ``Σ_{b<μ} λ_b``, τ_b halfway between labels b and b + 1."""

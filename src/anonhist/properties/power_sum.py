@@ -321,11 +321,7 @@ class PowerSum:
         """Return ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, for n ≥ a items: unbiased for ``Σ_x p_x^a``."""
         whole = whole_order(self.order)
         items = parse_whole_number(n, name="n", least=whole, most=2**63 - 1)
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return falling_share(counts, items, float(whole))
-
-        return LinearStatistic(weights, head=0)
+        return LinearStatistic(lambda counts: falling_share(counts, items, float(whole)), head=0)
 
 
 class UnbiasedSum(ChaoJostSum):

@@ -170,11 +170,10 @@ class _Straight:
         """Estimate from a profile with at least one item; of fewer than m/2 items, as a run of a release may have."""
         twice, further = GoodToulmin(2 * profile.n), max((self.draws - 2 * profile.n) / profile.n, 0.0)
         value, at_twice = twice.value(profile), twice.statistic(profile.n).weights
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray((1 + further) * at_twice(counts) - further * (counts > 0))
-
-        return Point(value + further * (value - profile.num_labels), weights)
+        return Point(
+            value + further * (value - profile.num_labels),
+            lambda counts: (1 + further) * at_twice(counts) - further * (counts > 0),
+        )
 
 
 _ESTIMATORS = (Rarefaction, Mixture, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)

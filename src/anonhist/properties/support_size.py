@@ -88,11 +88,7 @@ class Chebyshev:
         if degree and least < interval:
             signs = np.where(np.arange(degree) % 2 == 0, 1.0, -1.0)
             table[1:-1] += signs * np.cumprod(_ratios(degree, interval, least))
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return table[np.minimum(counts, degree + 1)]
-
-        return LinearStatistic(weights, head=degree + 1)
+        return LinearStatistic(lambda counts: table[np.minimum(counts, degree + 1)], head=degree + 1)
 
     def bias(self, n: int) -> float:
         """Return ``1/T_L(A)``, a bound on the bias, relative to the expected number of unseen labels.

@@ -136,11 +136,7 @@ class Jackknife1(LinearEstimator):
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items: ``w(1) = 1 + (n − 1)/n``, and 1 for larger counts."""
         once = 1 + (n - 1) / n
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts == 1, once, (counts > 0) * 1.0)
-
-        return LinearStatistic(weights, head=2)
+        return LinearStatistic(lambda counts: np.where(counts == 1, once, (counts > 0) * 1.0), head=2)
 
 
 class Jackknife2(LinearEstimator):
@@ -167,11 +163,9 @@ class Jackknife2(LinearEstimator):
         """
         more = (2 * n - 3) / n if n > 1 else 0.0
         less = (n - 2) ** 2 / (n * (n - 1)) if n > 1 else 0.0
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts == 1, 1 + more, np.where(counts == 2, 1 - less, (counts > 0) * 1.0))
-
-        return LinearStatistic(weights, head=3)
+        return LinearStatistic(
+            lambda counts: np.where(counts == 1, 1 + more, np.where(counts == 2, 1 - less, (counts > 0) * 1.0)), head=3
+        )
 
 
 @dataclass(frozen=True)
@@ -275,14 +269,14 @@ class ChaoLee:
             return without_coverage(
                 profile, "The estimated coverage is 0, so Chao–Lee is not defined: the value is Chao1's."
             )
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts > 0, sums.gradient(counts, with_items=False), 0.0)
-
         warnings: tuple[str, ...] = ()
         if sums.value > _FAR * Chao1().point(profile).value:
             warnings = ("Frequencies vary too much for this method: use chao1 or ace.",)
-        return Point(sums.value, weights, warnings=warnings)
+        return Point(
+            sums.value,
+            lambda counts: np.where(counts > 0, sums.gradient(counts, with_items=False), 0.0),
+            warnings=warnings,
+        )
 
 
 def without_coverage(profile: Profile, why: str) -> Point:

@@ -121,11 +121,7 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     # Terms below rounding give weights of exactly 1.
     head = 1 + int(np.flatnonzero(all_weights != 1.0)[-1])
     table = np.append(all_weights[:head], 1.0)
-
-    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.asarray(table[np.minimum(counts, head)])
-
-    return LinearStatistic(weights, head=head)
+    return LinearStatistic(lambda counts: table[np.minimum(counts, head)], head=head)
 
 
 def log_poisson_tails(rate: float) -> NDArray[np.float64]:
