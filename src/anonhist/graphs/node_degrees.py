@@ -26,7 +26,7 @@ from anonhist.graphs.noisy_sums import (
 )
 from anonhist.graphs.projection import histogram
 from anonhist.mechanisms import CentralMechanism, choose
-from anonhist.mechanisms.bands import falling_bounds, reaches
+from anonhist.mechanisms.bands import falling_bounds, sum_bounds
 from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile, of_difference, of_prevalences, of_sums
 from anonhist.mechanisms.setting import cap_counts
@@ -302,13 +302,10 @@ class HistogramDegrees(NoisyBins):
         degrees = noisy[1:].astype(np.float64)
         alone = noise_quantile(rate, 1, TAIL)
         zeros = (float(noisy[0]) - alone, float(noisy[0]) + alone) if self.nodes_listed else None
-        reaching = np.cumsum(degrees[::-1])[::-1]
-        reach = reaches(rate, degrees.size)[::-1]
         # Intervals hold for each k; running extremes make their ends non-increasing.
-        high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
-        low = np.minimum(np.minimum.accumulate(reaching - reach), high)
+        low, high = sum_bounds(degrees, rate)
         singles = degrees - alone, degrees + alone
-        return evidence_of((low, high), singles, items=of_prevalences(noisy[1:], rate), zeros=zeros)
+        return evidence_of((np.minimum(low, high), high), singles, items=of_prevalences(noisy[1:], rate), zeros=zeros)
 
 
 @frozen

@@ -85,11 +85,6 @@ def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_be
     np.copyto(kept, bound, where=better)
 
 
-def reaches(rate: float, most: int, *, each: int = 1) -> _Numbers:
-    """Return the 97.5 % quantiles of sums of 1, 2, …, ``most`` times ``each`` noises: tails of at most 2.5 %."""
-    return sum_quantiles(rate, each * np.arange(1, most + 1), _TAIL)
-
-
 _TAIL = 0.025
 # Beyond this count, counts within 1/4,096 of each other share an interval that contains the interval of each.
 _ALL_APART = 2**12
@@ -97,13 +92,17 @@ _ALL_APART = 2**12
 _MOST = 2.0**62
 
 
+def sum_bounds(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple[_Numbers, _Numbers]:
+    """Return bounds of φ_{1+}..φ_{C+} from noisy prevalences of counts 1..C, with ``terms`` noises in each."""
+    reaching = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
+    reach = sum_quantiles(rate, terms * np.arange(1, noisy.size + 1), _TAIL)[::-1]
+    return np.minimum.accumulate(reaching - reach), np.maximum.accumulate((reaching + reach)[::-1])[::-1]
+
+
 def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> Evidence:
     """Return intervals from noisy prevalences of counts 1..C, with ``terms`` noises ``P(j) ∝ e^(−γ|j|)`` in each."""
     (single,) = sum_quantiles(rate, np.array([terms]), _TAIL / 2)
-    reaching = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
-    reach = reaches(rate, noisy.size, each=terms)[::-1]
-    high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
-    low = np.minimum.accumulate(reaching - reach)
+    low, high = sum_bounds(noisy, rate, terms=terms)
     seen = noisy.astype(np.float64)
     return _evidence(low, high, seen - single, seen + single, items=items_of_prevalences(noisy, rate, terms=terms))
 

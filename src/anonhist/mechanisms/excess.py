@@ -8,7 +8,7 @@ from functools import partial
 from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, converted, frozen, optional
+from anonhist.frozen import Checked, Converted, completed, converted, frozen, optional
 from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.mechanisms.setting import NOISE_IS_EXACT, check_relation
 from anonhist.privacy import (
@@ -78,14 +78,13 @@ class ExcessMechanism:
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
     cap: Converted[SupportsIndex | None, int] = completed(_whole_cap, default=None)
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+    relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
     of: Bounded = Bounded.ITEMS_OF_USERS
     groups: Converted[SupportsIndex | None, int | None] = converted(
         optional(partial(parse_whole_number, name="groups")), default=None
     )
 
     def __post_init__(self) -> None:
-        check_relation(self.relation)
         noise_rates(*self._division, self.cap, self.relation)
         if self.groups is not None and (self.of.part != "group" or self.groups - self.bound < self.cap):
             raise UsageError("The cap of an excess counts groups that there are not: use ExcessMechanism.in_groups.")

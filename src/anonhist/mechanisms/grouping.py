@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -350,17 +351,12 @@ class GroupSelection:
     @cached_property
     def threshold(self) -> int:
         """The threshold k."""
-        share = self.delta / self.groups
         # P(G = k) = p^k (1 − p)/(1 + p − 2p^(k+1)), p = exp(−γ), falls with k.
-        low, high = 0, 1
-        while high <= 2 * _LARGEST_THRESHOLD and not self._is_rare(high, share):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._is_rare(middle, share) else (middle, high)
-        return high
+        return 1 + bisect_left(
+            range(1, 2 * _LARGEST_THRESHOLD), True, key=partial(self._is_rare, self.delta / self.groups)
+        )
 
-    def _is_rare(self, k: int, share: Fraction) -> bool:
+    def _is_rare(self, share: Fraction, k: int) -> bool:
         """Return whether P(G = k) is surely at most a share: p^k (1 − p + 2·share·p) ≤ share·(1 + p)."""
         up, down = Context(prec=_DIGITS, rounding=ROUND_CEILING), Context(prec=_DIGITS, rounding=ROUND_FLOOR)
         rate = (Decimal(-self.rate.numerator), Decimal(self.rate.denominator))

@@ -127,10 +127,14 @@ def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
     size = 1 << math.ceil(math.log2(2 * reach + 4))
     angles = np.arange(size // 2 + 1) * (2 * math.pi / size)
     transform = ((1 - p) ** 2 / (1 - 2 * p * np.cos(angles) + p**2)) ** terms
-    chances = np.fft.irfft(transform, size)[: size // 2]
-    reaching = np.cumsum(chances[::-1])[::-1]  # P(sum ≥ q)
-    quantile = int(np.argmax(reaching <= tail)) - 1
+    quantile = _first_rare(transform, size, tail) - 1
     return quantile if rate == epsilon else math.ceil((quantile + 1) * rate / epsilon)
+
+
+def _first_rare(transform: NDArray[np.float64], size: int, tail: float) -> int:
+    """Return the least q ≥ 0 with ``P(sum ≥ q) ≤ tail``, from the characteristic function of a sum of noises."""
+    chances = np.fft.irfft(transform, size)[: size // 2]
+    return int(np.argmax(np.cumsum(chances[::-1])[::-1] <= tail))
 
 
 def sum_quantiles(epsilon: float, terms: NDArray[np.int64], tail: float) -> NDArray[np.float64]:
@@ -210,9 +214,8 @@ def _mixed_quantile(scale: float, terms: int, others: float) -> float:
     reach = _DEVIATIONS_WEIGHTED * math.sqrt(2 * (scale**2 + terms * others**2)) + _SCALES_WEIGHTED * max(scale, others)
     step = 2 * reach / _GRID
     angles = np.arange(_GRID // 2 + 1) * (2 * math.pi / _GRID / step)
-    chances = np.fft.irfft((1 + (scale * angles) ** 2) ** -1.0 * (1 + (others * angles) ** 2) ** -float(terms), _GRID)
-    reaching = np.cumsum(chances[: _GRID // 2][::-1])[::-1]  # P(sum ≥ q)
-    return step * int(np.argmax(reaching <= _TAIL))
+    transform = (1 + (scale * angles) ** 2) ** -1.0 * (1 + (others * angles) ** 2) ** -float(terms)
+    return step * _first_rare(transform, _GRID, _TAIL)
 
 
 def _around(total: int, reach: int, *, cut: bool) -> tuple[int, int]:
@@ -246,7 +249,5 @@ def weighted_quantile(rate: float, terms: int, cut: int, *, each: int = 1, tail:
     for weight in range(1, cut + 1):
         times = each if weight < cut else each * (terms - cut + 1)
         transform *= ((1 - p) ** 2 / (1 - 2 * p * np.cos(weight * angles) + p**2)) ** times
-    chances = np.fft.irfft(transform, size)[: size // 2]
-    reaching = np.cumsum(chances[::-1])[::-1]  # P(sum ≥ q)
-    quantile = int(np.argmax(reaching <= tail)) - 1
+    quantile = _first_rare(transform, size, tail) - 1
     return quantile if used == rate else math.ceil((quantile + cut) * used / rate)

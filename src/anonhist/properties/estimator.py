@@ -308,7 +308,7 @@ def apply(
     # A small file may describe a profile too large to simulate: it is refused before any work.
     sample = Sample(profile, level, release, () if release is None else tuple(release.resimulate()))
     found = _of_sample(sample, estimator, interval, unit=unit, needs_counts=needs_counts)
-    return found if scale == 1.0 else _scale(found, scale)
+    return found if scale == 1.0 else scaled(found, scale)
 
 
 def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit: str, needs_counts: bool) -> Estimate:
@@ -363,7 +363,8 @@ def _unknown(sample: Sample) -> Statement | None:
     return Statement(Holds.NONE, f"{reason}; the error shown is that of sampling") if reason else None
 
 
-def _scale(found: Estimate, scale: float) -> Estimate:
+def scaled(found: Estimate, scale: float) -> Estimate:
+    """Return an estimate in another unit: value, error and ends times a number > 0."""
     low, high = found.interval
     return replace(
         found,
