@@ -145,7 +145,7 @@ def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> 
 
     Up to 4,096, each count is a step; beyond, the bounds of a step hold for each of its counts.
     """
-    sides = whole(low), _whole_highs(high), whole(least), _whole_highs(most)
+    sides = whole(low), whole_highs(high), whole(least), whole_highs(most)
     ends = np.arange(1, low.size + 1)
     if low.size > _ALL_APART:
         steps = math.ceil(_ALL_APART * math.log(low.size / _ALL_APART))
@@ -164,7 +164,7 @@ def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> 
 
 def invert(low: _Numbers, high: _Numbers) -> KPlusBand:
     """Turn bounds of the counts in descending order into bounds of φ_{k+}."""
-    lows, highs = whole(low), _whole_highs(high)
+    lows, highs = whole(low), whole_highs(high)
     ends = _distinct(np.concatenate((lows, highs)))
     ends = ends[ends > 0]
     reached = (np.searchsorted(-side, -ends, side="right") for side in (lows, highs))
@@ -190,7 +190,7 @@ def whole(side: _Numbers) -> NDArray[np.int64]:
     return np.asarray(np.clip(side, 0, _MOST), dtype=np.int64)
 
 
-def _whole_highs(side: _Numbers) -> NDArray[np.int64]:
+def whole_highs(side: _Numbers) -> NDArray[np.int64]:
     """Convert upper ends; those in the range where noisy numbers may have been cut become unlimited."""
     return np.where(side >= _MOST, MAX_ITEMS, whole(side))
 

@@ -156,8 +156,8 @@ class PartitionMechanism(DrawnMechanism):
         family = self.family
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
-            is_worth = [partition.durfee_size * family.c >= _WORTH_DENOISING for partition in drawn]
-            drawn = [denoise(each, c=family.c) if worth else each for each, worth in zip(drawn, is_worth, strict=True)]
+            c = family.c
+            drawn = [denoise(each, c=c) if each.durfee_size * c >= _WORTH_DENOISING else each for each in drawn]
         # With few items, the same diagrams recur.
         made: dict[tuple[bytes, bytes], Profile] = {}
         keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]

@@ -156,8 +156,7 @@ def distance_bounds(
     """
     rows = noisy.arms.beside(noisy.legs)
     seen, is_inside = unsmoothed_rows([*sizes, *sizes], rows)
-    starts = np.flatnonzero(rows.begins)
-    lengths = np.diff(starts, append=rows.begins.size)
+    starts, lengths = rows.groups()
     kept = is_inside.ravel()[starts]
     starts, lengths = starts[kept], lengths[kept]
     side = starts // seen.shape[1]
@@ -299,7 +298,10 @@ class FrobeniusMechanism(AdditiveMechanism):
     def _batches(self, profile: Profile, size: int, rng: np.random.Generator) -> Iterator[Fits]:
         """Yield the fits of runs on a public profile, ``size`` in all."""
         check_diagram(profile)
-        public, noise = FrobeniusCoordinates.of(self.admit(profile)), self._noise(simulated_noise(rng))
+        public, noise = (
+            FrobeniusCoordinates.of(self.admit(profile)),
+            CoordinateNoise(self.epsilon_per_cell, simulated_noise(rng)),
+        )
         length = public.durfee_size + math.ceil(MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
@@ -319,12 +321,12 @@ class FrobeniusMechanism(AdditiveMechanism):
             for at, (place, run) in enumerate(zip(fits.places.tolist(), self._publish(fits), strict=True)):
                 yield RunOfOne(place, *run, NoisyGroup(fits.noisy, at))
 
-    def _noise(self, draw: Noise) -> CoordinateNoise:
-        return CoordinateNoise(self.epsilon_per_cell, draw)
-
     def _fit_each(self, profiles: Sequence[Profile], noise: Noise) -> list[Fits]:
         """Spend the budget on each profile, and fit all of them."""
-        fits = [self._fit(places, noisy) for places, noisy in self._noise(noise).on_each(profiles)]
+        fits = [
+            self._fit(places, noisy)
+            for places, noisy in CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)
+        ]
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
     def _fit(self, places: NDArray[np.int64], noisy: NoisyCoordinates) -> Fits:

@@ -110,7 +110,9 @@ class Guess:
         here = np.arange(1, positions + 1)
         rows, columns = np.zeros((2, len(released), positions))
         for row, column, profile in zip(rows, columns, released, strict=True):
-            largest = np.repeat(profile.counts[::-1], _first(profile.prevalences[::-1], positions))
+            # Of so many of the largest counts that there is one for each position.
+            up_to = np.minimum(np.cumsum(np.minimum(profile.prevalences[::-1], positions)), positions)
+            largest = np.repeat(profile.counts[::-1], rises(up_to))
             row[: largest.size] = largest
             column[:] = profile.cumulative_prevalence(here)
         return cls(rows, columns, np.array([profile.durfee_size for profile in released], dtype=np.int64))
@@ -182,18 +184,11 @@ def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[_Numbers, NDArra
     return np.maximum(fitted, least), is_inside
 
 
-def _first(labels: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Cut prevalences so that their sum is at most ``most``."""
-    before = np.minimum(np.cumsum(np.minimum(labels, most)), most)
-    return rises(before)
-
-
 def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> tuple[_Numbers, _Numbers]:
     """Return lower and upper bounds of λ_j for j = 1..K in each run; 0 and infinity if there is no bound."""
     runs, length = guess.shape
     places = np.arange(1, length + 1, dtype=np.float64)
-    starts = np.flatnonzero(noisy.begins)
-    sizes = np.diff(starts, append=noisy.begins.size)
+    starts, sizes = noisy.groups()
     group = np.cumsum(noisy.begins, axis=1) - 1
     shape = runs, int(group[:, -1].max()) + 1
     at = starts // length, group.ravel()[starts]

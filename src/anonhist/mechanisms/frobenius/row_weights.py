@@ -52,7 +52,10 @@ class RowWeights:
         self.step = step_of(epsilon, grid)
         self.places = np.arange(places_of(epsilon, grid))
         half = self.places.size // 2
-        self.grouped, self.opens = _membership(noisy)
+        # Position first: membership in a group of two or more, and in one that continues.
+        opens = np.zeros(noisy.begins.shape, dtype=np.bool_)
+        opens[:, :-1] = ~noisy.begins[:, 1:]
+        self.grouped, self.opens = (opens | ~noisy.begins).T, opens.T
         self._alone, self.ends_group = ~self.grouped, self.grouped & ~self.opens
         self._centers = _centers(noisy, int(np.ceil(_TRUST / epsilon))).T
         # A window holds arms x = y − k on a grid of rows y that are multiples of the step.
@@ -130,18 +133,11 @@ def _decay(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.exp(found, out=found))
 
 
-def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return, position first, membership in a group of two or more, and in one that continues."""
-    opens = np.zeros(noisy.begins.shape, dtype=np.bool_)
-    opens[:, :-1] = ~noisy.begins[:, 1:]
-    return (opens | ~noisy.begins).T, opens.T
-
-
 def _centers(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
     """Return the centers of the windows of arms: a decreasing fit, within reach of values observed alone."""
     shape = noisy.sums.shape
     k = np.arange(1, shape[1] + 1)
-    starts, lengths = _groups(noisy)
+    starts, lengths = noisy.groups()
     middles = starts % shape[1] + (lengths + 1) / 2
     fit = decreasing_fit(np.repeat(noisy.sums.ravel()[starts] / lengths + middles, lengths).reshape(shape))
     alone = np.repeat(lengths == 1, lengths).reshape(shape)
@@ -158,7 +154,7 @@ def _centers(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
 
 def _aims(noisy: NoisyRows, centers: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return, position first, each group's observed sum and that of zero arms beyond k, relative to the centers."""
-    (starts, lengths), fitted = _groups(noisy), centers.T.ravel()
+    (starts, lengths), fitted = noisy.groups(), centers.T.ravel()
     # Sums may overflow 2⁶³ and wrap back: differences are correct.
     whole = np.add.reduceat(fitted, starts)
     before = np.cumsum(whole) - whole
@@ -166,12 +162,6 @@ def _aims(noisy: NoisyRows, centers: NDArray[np.int64]) -> tuple[NDArray[np.floa
     rest = np.cumsum(fitted) - np.repeat(before + whole, lengths)
     aim, rest = (each.reshape(noisy.sums.shape).T.astype(np.float64, order="C") for each in (aim, rest))
     return aim, rest
-
-
-def _groups(noisy: NoisyRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the starts of the groups of all runs, run after run, and their lengths."""
-    starts = np.flatnonzero(noisy.begins)
-    return starts, np.diff(starts, append=noisy.begins.size)
 
 
 # Lets the chain continue where windows do not touch; far below any significant weight.
@@ -294,6 +284,11 @@ class NoisyRows:
     def alone(cls, noisy: NDArray[np.int64]) -> NoisyRows:
         """Make each row a group of its own."""
         return cls(noisy, np.ones(noisy.shape, dtype=np.bool_))
+
+    def groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the starts of the groups of all runs, run after run, and their lengths."""
+        starts = np.flatnonzero(self.begins)
+        return starts, np.diff(starts, append=self.begins.size)
 
     def of(self, runs: NDArray[np.bool_]) -> NoisyRows:
         """Keep these runs only."""

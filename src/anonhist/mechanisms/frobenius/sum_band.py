@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.bands import differences, merge_steps
+from anonhist.mechanisms.bands import differences, merge_steps, whole, whole_highs
 from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.mechanisms.noise import deviation, of_sums, sum_quantiles
@@ -55,8 +55,6 @@ _APART = 2**12
 # An interval of a group's own is used unless it is wider than k by so many standard deviations of the noise.
 _WORTH = 2.0
 _STEPS = 512
-# Larger sums may have been cut at 2⁶³ − 1.
-_MOST = 2.0**62
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,8 @@ def _sums(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: flo
         highs[:columns] += np.where(is_seen[:columns], at, 0) + seen
         terms += is_seen
     reach = sum_quantiles(epsilon, terms, tail)
-    return _band(ends, lows - reach, highs + reach)
+    least, most = widen_to_falling(lows - reach, highs + reach)
+    return KPlusBand(*merge_steps(ends, whole(least), whole_highs(most)))
 
 
 def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: float, tail: float) -> list[KPlusBand]:
@@ -133,14 +132,6 @@ def _is_alone(side: NoisyRows) -> NDArray[np.bool_]:
     return np.asarray(begins[:-1] & begins[1:] & (np.abs(side.sums[0]) < MAX_ITEMS))
 
 
-def _band(ends: _Whole, lows: _Numbers, highs: _Numbers) -> KPlusBand:
-    low, high = widen_to_falling(lows, highs)
-    least = np.clip(np.floor(low), 0, _MOST).astype(np.int64)
-    most = np.where(high >= _MOST, MAX_ITEMS, np.clip(high, 0, _MOST)).astype(np.int64)
-    return KPlusBand(*merge_steps(ends, least, most))
-
-
-# With fewer groups, a bias that they share cannot be told from their noise.
 _FEWEST = 8
 # Sums of residuals within this many standard deviations are taken for noise.
 _DEVIATIONS = 2.0
@@ -206,8 +197,7 @@ def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[NDArray[np.float64], ND
     is_inside = np.arange(max(length, int(sizes.max(initial=0)))) < sizes[:, None]
     table = np.zeros(is_inside.shape)
     table[is_inside] = np.concatenate(fitted) if runs else 0
-    starts = np.flatnonzero(rows.begins)
-    many = np.diff(starts, append=rows.begins.size)
+    starts, many = rows.groups()
     sums = rows.sums.ravel()[starts]
     apart = (sums - np.add.reduceat(table[:, :length].ravel(), starts)) / many
     # A sum at the limit of the range may have been cut.
