@@ -8,14 +8,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, Protocol, Self, SupportsIndex
 
-import numpy as np
-from numpy.typing import NDArray
-
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.graphs.flow import degree_flow, degree_flow_distance, randomized_rounding, rounded_epsilon
 from anonhist.graphs.graph import Direction, Graph, text_of
 from anonhist.graphs.projection import cumulative_histogram, project, sorted_list
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import RandomSource, SystemSource, bernoulli_exp, uniform_integers
 
@@ -25,7 +23,7 @@ class Bounding(Protocol):
 
     name: ClassVar[str]
 
-    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> Ints:
         """Return the degree of every node, from 0 to ``max_degree``, shape (num_nodes,)."""
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:
@@ -51,7 +49,7 @@ class Projection:
 
     name: ClassVar[str] = "projection"
 
-    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> Ints:
         """Return the degrees of the projection, which is deterministic."""
         del source
         return project(graph, max_degree)
@@ -86,7 +84,7 @@ class Flow:
 
     name: ClassVar[str] = "flow"
 
-    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> Ints:
         """Return the degrees of the flow, rounded at random."""
         return randomized_rounding(degree_flow(graph, max_degree), source=source)
 

@@ -19,6 +19,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource
 from anonhist.graphs.power_law_tail import PowerLawTail, power_law_tail
 from anonhist.kinds import Tabular
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
@@ -26,8 +27,6 @@ from anonhist.properties.estimate import Estimate, Estimates
 from anonhist.releases.evidence import NORMAL_95
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.profiles import Profile
 
     Ends = tuple[float, float]
@@ -317,7 +316,7 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     )
 
 
-def falls(data: DegreeData) -> NDArray[np.int64]:
+def falls(data: DegreeData) -> Ints:
     """Return the degrees at which the curve falls, and those just before: 1, d and d + 1 for each degree d."""
     counts = data.profile.counts
     # The largest degree there can be has no next one.
@@ -328,7 +327,7 @@ def falls(data: DegreeData) -> NDArray[np.int64]:
     return levels if data.max_degree is None else levels[levels <= data.max_degree]
 
 
-def _levels(at: ArrayLike) -> NDArray[np.int64]:
+def _levels(at: ArrayLike) -> Ints:
     levels = whole_levels(at)
     if levels.ndim != 1 or bool(np.any(levels < 0)) or bool(np.any(levels[1:] <= levels[:-1])):
         raise UsageError("at must be ascending degrees, whole numbers from 0 on, such as [1, 10, 100].")

@@ -20,7 +20,7 @@ from anonhist.randomness.categorical import resolve
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.numeric.arrays import Bools, Ints
+    from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # SciPy's flows are 32-bit numbers.
 MAX_CAPACITY = 2**31 - 1
@@ -122,20 +122,20 @@ class Ratios:
     [Fraction(3, 2), Fraction(4, 1)]
     """
 
-    numerators: NDArray[np.int64]
-    denominators: NDArray[np.int64]
+    numerators: Ints
+    denominators: Ints
 
     @classmethod
-    def of_whole(cls, numbers: NDArray[np.int64]) -> Ratios:
+    def of_whole(cls, numbers: Ints) -> Ratios:
         """Return whole numbers as fractions; the numbers are copied."""
         return cls(np.array(numbers, dtype=np.int64), np.ones(len(numbers), dtype=np.int64))
 
-    def put(self, places: NDArray[np.int64] | NDArray[np.bool_], values: Ratios) -> None:
+    def put(self, places: Ints | Bools, values: Ratios) -> None:
         """Overwrite the fractions at some places."""
         self.numerators[places] = values.numerators
         self.denominators[places] = values.denominators
 
-    def at(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> Ratios:
+    def at(self, places: Ints | Bools) -> Ratios:
         """Return the fractions at some places."""
         return Ratios(self.numerators[places], self.denominators[places])
 
@@ -144,9 +144,9 @@ class Ratios:
         pairs = zip(self.numerators.tolist(), self.denominators.tolist(), strict=True)
         return [Fraction(above, below) for above, below in pairs]
 
-    def floats(self) -> NDArray[np.float64]:
+    def floats(self) -> Floats:
         """Return the nearest floats, shape (k,), where both parts are below 2^53."""
-        quotients: NDArray[np.float64] = self.numerators / self.denominators
+        quotients: Floats = self.numerators / self.denominators
         return quotients
 
 
@@ -437,7 +437,7 @@ _DIGITS = 7
 _BITS = 1024
 
 
-def randomized_rounding(values: Ratios, *, source: RandomSource | None = None) -> NDArray[np.int64]:
+def randomized_rounding(values: Ratios, *, source: RandomSource | None = None) -> Ints:
     """Round each fraction x down or up, independently, so that its mean stays: ``⌊x⌋ + B``, ``P(B = 1) = x − ⌊x⌋``.
 
     A mechanism for whole lists then applies to the list, at a slightly lower budget (:func:`rounded_epsilon`).
@@ -493,7 +493,7 @@ def _floors(part: Fraction, bits: int) -> list[int]:
     return [(part.numerator << bits) // part.denominator]
 
 
-def _binary_digits(rest: NDArray[np.int64], denominators: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _binary_digits(rest: Ints, denominators: Ints) -> NDArray[np.uint64]:
     """Return ⌊2^64·rest/denominator⌋, for rests below their denominators."""
     below, half = denominators.astype(np.uint64), np.uint64(32)
     high, left = np.divmod(rest.astype(np.uint64) << half, below)

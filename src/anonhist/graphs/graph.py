@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Ints, read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases.protocols import OF_GRAPHS, ReleaseKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from anonhist.numeric.arrays import Ints
 
 
 class Direction(Enum):
@@ -217,16 +215,16 @@ class Graph:
     ([0, 1], [1, 2], [1, 2, 1])
     """
 
-    sources: NDArray[np.int64]
-    targets: NDArray[np.int64]
+    sources: Ints
+    targets: Ints
     identities: NDArray[np.uint64]
     policy: EdgePolicy
     nodes_listed: bool
 
     def __init__(
         self,
-        sources: NDArray[np.int64],
-        targets: NDArray[np.int64],
+        sources: Ints,
+        targets: Ints,
         identities: NDArray[np.uint64],
         policy: EdgePolicy,
         nodes_listed: bool = False,  # noqa: FBT001, FBT002  # a fact about the source
@@ -251,7 +249,7 @@ class Graph:
         """Number of edges; private."""
         return int(self.sources.size)
 
-    def degrees(self) -> NDArray[np.int64]:
+    def degrees(self) -> Ints:
         """Return the degree of every node, in-degree or out-degree where that is what the policy counts.
 
         Returns
@@ -326,9 +324,7 @@ def _check_array(array: object, dtype: np.dtype[np.generic], what: str) -> None:
         raise DataError(f"{what} must be a one-dimensional array of {dtype.name}.")
 
 
-def _sorted_edges(
-    sources: NDArray[np.int64], targets: NDArray[np.int64], num_nodes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sorted_edges(sources: Ints, targets: Ints, num_nodes: int) -> tuple[Ints, Ints]:
     """Return edges in ascending order; refuse ends that are not nodes."""
     if num_nodes > MAX_NODES:
         raise DataError("A graph can have 2^31 nodes at most.")
@@ -345,7 +341,7 @@ def _sorted_edges(
     return edge_ends(keys, num_nodes=num_nodes)
 
 
-def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy: EdgePolicy) -> None:
+def _check_policy(sources: Ints, targets: Ints, policy: EdgePolicy) -> None:
     """Refuse sorted edges that the policy leaves out."""
     if not policy.direction.is_directed and bool(np.any(sources > targets)):
         raise DataError("An undirected edge must have its source before its target: sources <= targets.")

@@ -38,8 +38,7 @@ from anonhist.releases.protocols import runs_fall_short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.randomness import RandomSource
 
 
@@ -87,17 +86,17 @@ class SurvivalDegrees(NoisyBins):
         """γ of the noise."""
         return self._rate(self.epsilon, self.bounding.list_distance(self.max_degree, self.direction))
 
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         reaching = np.cumsum(bins[:0:-1])[::-1]
         return add_noise(reaching, noise(self.rate, self.max_degree))
 
-    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, None]:
+    def _publish(self, noisy: Ints) -> tuple[Profile, None]:
         seen = noisy.astype(np.float64)
         labels = max(1.0, float(seen[0]))
         fitted = smooth_sums(seen, float(self.rate), cells_from_above(self.max_degree), labels=labels)
         return profile_of_fit(np.arange(1, self.max_degree + 1), np.minimum.accumulate(fitted)), None
 
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         seen, rate = noisy.astype(np.float64), float(self.rate)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64)
         reaching, wider = (falling_bounds(seen, guess, rate, tail=tail) for tail in (TAIL, SINGLE_TAIL))
@@ -179,7 +178,7 @@ class CumulativeDegrees(NoisyBins):
         distance = self.bounding.sums_distance(self.max_degree, self.direction) - 1
         return nodes / self.relation.distance, self._rate(degrees, distance)
 
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         """Return ñ, then the noisy sums."""
         rate, sums_rate = self.rates
         sums = np.cumsum(bins)
@@ -187,7 +186,7 @@ class CumulativeDegrees(NoisyBins):
             (add_noise(sums[-1:], noise(rate, 1)), add_noise(sums[:-1], noise(sums_rate, self.max_degree)))
         )
 
-    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, int]:
+    def _publish(self, noisy: Ints) -> tuple[Profile, int]:
         nodes, sums_rate = max(0, int(noisy[0])), self.rates[1]
         seen = noisy[1:].astype(np.float64)
         fitted = smooth_sums(seen, float(sums_rate), cells_from_below(self.max_degree), labels=nodes)
@@ -195,12 +194,12 @@ class CumulativeDegrees(NoisyBins):
         profile = profile_of_fit(np.arange(1, self.max_degree + 1), reaching)
         return profile, max(0, nodes - profile.num_labels)
 
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         rate, sums_rate = (float(each) for each in self.rates)
         nodes, seen = float(noisy[0]), -noisy[1:].astype(np.float64)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64) - max(0.0, nodes)
 
-        def bounds(tail: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        def bounds(tail: float) -> tuple[Floats, Floats]:
             # Sums never fall, so their negatives never rise. A fifth of the error probability is for the number of
             # nodes.
             low, high = falling_bounds(seen, guess, sums_rate, tail=tail * 4 / 5)
@@ -285,10 +284,10 @@ class HistogramDegrees(NoisyBins):
         """γ of the noise."""
         return self._rate(self.epsilon, histogram(self.max_degree, self.direction, counts_zeros=self.nodes_listed))
 
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         return add_noise(bins, noise(self.rate, bins.size))
 
-    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, int | None]:
+    def _publish(self, noisy: Ints) -> tuple[Profile, int | None]:
         seen = np.maximum(noisy, 0)
         present = np.flatnonzero(seen[1:]) + 1
         # Noise may produce many nodes of large degrees: no more than can be counted.
@@ -296,7 +295,7 @@ class HistogramDegrees(NoisyBins):
         kept = labels > 0
         return Profile(present[kept], labels[kept]), int(seen[0]) if self.nodes_listed else None
 
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         del run
         rate = float(self.rate)
         degrees = noisy[1:].astype(np.float64)
@@ -381,7 +380,7 @@ class PartitionDegrees(NodeMechanism):
         runs = runs_with_misfit(self.central, cap_counts(profile, self.max_degree), size=size, rng=rng)
         return [(self._cap(run), misfit) for run, misfit in runs]
 
-    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: Ints, source: RandomSource) -> tuple[Run, Evidence | None]:
         released = self.central.release(self._profile(bins), source=source)
         found = released.evidence
         evidence = None
@@ -390,14 +389,14 @@ class PartitionDegrees(NodeMechanism):
             evidence = replace(found, band=found.band.up_to(self.max_degree), prevalences=singles)
         return (self._cap(released.profile), None), evidence
 
-    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: Ints, size: int, rng: np.random.Generator) -> Sequence[Run]:
         return [(self._cap(run), None) for run in self.central.simulate(self._profile(bins), size=size, rng=rng)]
 
     def _cap(self, profile: Profile) -> Profile:
         """Clip degrees above θ, which no node has: post-processing that can only reduce the error."""
         return cap_counts(profile, self.max_degree)
 
-    def _profile(self, bins: NDArray[np.int64]) -> Profile:
+    def _profile(self, bins: Ints) -> Profile:
         present = np.flatnonzero(bins[1:]) + 1
         return Profile(present, bins[present], unit=self.unit)
 

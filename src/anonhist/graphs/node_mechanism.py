@@ -32,8 +32,7 @@ from anonhist.releases import Release
 from anonhist.releases.protocols import ReleaseKind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Ints
     from anonhist.releases import Evidence
 
 # A profile, and the number of nodes without an edge where that is released.
@@ -264,14 +263,14 @@ class NodeMechanism(Setting, ABC):
         return [(run, drawn or 0) for run, drawn in self._simulate_bins(bins, size, rng)]
 
     @abstractmethod
-    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: Ints, source: RandomSource) -> tuple[Run, Evidence | None]:
         """Release how many nodes have each degree 0..θ, and evidence from noisy values that are not published.
 
         Bin 0 may be used only if nodes are listed.
         """
 
     @abstractmethod
-    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: Ints, size: int, rng: np.random.Generator) -> Sequence[Run]:
         """Do the same on public numbers, ``size`` times."""
 
 
@@ -279,25 +278,25 @@ class NodeMechanism(Setting, ABC):
 class NoisyBins(NodeMechanism, ABC):
     """A mechanism that adds noise to sums of bins, and publishes a function of them."""
 
-    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: Ints, source: RandomSource) -> tuple[Run, Evidence | None]:
         noisy = self._noisy(bins, exact_noise(source))
         run = self._publish(noisy)
         return run, self._evidence(noisy, run)
 
-    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: Ints, size: int, rng: np.random.Generator) -> Sequence[Run]:
         return list(pulsing(self._run(bins, simulated_noise(rng)) for _ in range(size)))
 
-    def _run(self, bins: NDArray[np.int64], noise: Noise) -> Run:
+    def _run(self, bins: Ints, noise: Noise) -> Run:
         return self._publish(self._noisy(bins, noise))
 
     @abstractmethod
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         """Spend the budget: return numbers with noise."""
 
     @abstractmethod
-    def _publish(self, noisy: NDArray[np.int64]) -> Run:
+    def _publish(self, noisy: Ints) -> Run:
         """Return what is published, a function of those numbers."""
 
     @abstractmethod
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         """Return intervals for the true numbers, from those numbers alone; what is published guides the search."""

@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from anonhist.graphs.degree_numbers import DegreeStatistics
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.properties.estimate import Estimate
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"
@@ -205,7 +205,7 @@ def comparable(release: Release, truth: DegreeData | None) -> tuple[DegreeData, 
     return data, truth
 
 
-def _levels(data: DegreeData) -> NDArray[np.int64]:
+def _levels(data: DegreeData) -> Ints:
     levels = falls(data)
     if data.error is not None and not data.why_no_band:
         # The band may change where the curve does not.
@@ -220,7 +220,7 @@ def _right(data: DegreeData) -> float:
     return max(2.5, 1.25 * last) if data.max_degree is None else last + 1
 
 
-def _up_to(ends: NDArray[np.float64], values: NDArray[np.float64], foot: float) -> NDArray[np.float64]:
+def _up_to(ends: Floats, values: Floats, foot: float) -> Floats:
     """Return what holds from each end on, zero at the foot of the log scale."""
     return np.maximum(np.append(values, values[-1:])[: ends.size], foot)
 

@@ -26,6 +26,8 @@ from anonhist.releases.content import charged
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.numeric.arrays import Ints
+
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
 )
@@ -182,7 +184,7 @@ class _Named:
     """Distinct names, in any order, and the index of each id's name."""
 
     names: list[str]
-    codes: NDArray[np.int64]
+    codes: Ints
 
 
 def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
@@ -215,7 +217,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
     return _Named(list(places), codes)
 
 
-def _whole(ids: NDArray[Any]) -> NDArray[np.int64]:
+def _whole(ids: NDArray[Any]) -> Ints:
     """Return an array of whole floats as integers, or refuse it."""
     if np.isnan(ids).any():
         raise DataError(_MISSING)

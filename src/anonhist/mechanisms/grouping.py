@@ -38,13 +38,11 @@ from anonhist.releases.totals import CrossingTotals, NestedTotals
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from anonhist.accounting.recording import Account
     from anonhist.mechanisms.excess import ExcessMechanism
     from anonhist.mechanisms.group_planning import PreparedGroups
     from anonhist.mechanisms.skeletons import CentralMechanism, Released
+    from anonhist.numeric.arrays import Bools, Ints
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Evidence, Excess
 
@@ -373,7 +371,7 @@ class GroupSelection:
         )
         return left <= right
 
-    def select(self, units: NDArray[np.int64], *, source: RandomSource) -> NDArray[np.bool_]:
+    def select(self, units: Ints, *, source: RandomSource) -> Bools:
         """Return which groups are kept, given how many units each has.
 
         Parameters
@@ -386,7 +384,7 @@ class GroupSelection:
         # n + G could wrap; k − n cannot: k is at most 2⁴⁰, and n is from 0 to 2⁶³ − 1.
         return self._noise(units.size, source) > self.threshold - units
 
-    def _noise(self, size: int, source: RandomSource) -> NDArray[np.int64]:
+    def _noise(self, size: int, source: RandomSource) -> Ints:
         """Draw noise again where it is beyond k: how often that happens does not depend on the data."""
         noise = discrete_laplace(self.rate, size, source=source)
         while (beyond := (noise > self.threshold) | (noise < -self.threshold)).any():

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from anonhist.numeric.arrays import Bools, Floats, Ints
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import SystemSource, categorical, categorical_rows, discrete_laplace, geometric
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 # From a rate γ and a number of draws: independent draws with P(j) ∝ e^(−γ|j|).
-Noise = Callable[[Fraction, int], NDArray[np.int64]]
+Noise = Callable[[Fraction, int], Ints]
 
 
 def exact_noise(source: RandomSource | None) -> Noise:
@@ -41,7 +42,7 @@ def exact_noise(source: RandomSource | None) -> Noise:
 def simulated_noise(rng: np.random.Generator) -> Noise:
     """Return noise from a NumPy generator: for simulations on public profiles only."""
 
-    def draw(gamma: Fraction, size: int) -> NDArray[np.int64]:
+    def draw(gamma: Fraction, size: int) -> Ints:
         stop = -math.expm1(-float(gamma))
         return np.asarray(rng.geometric(stop, size) - rng.geometric(stop, size), dtype=np.int64)
 
@@ -53,7 +54,7 @@ def deviation(rate: float) -> float:
     return math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
 
 
-def add_noise(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+def add_noise(values: Ints, noise: Ints) -> Ints:
     """Add noise to numbers ≥ 0 in whole numbers, saturating at 2⁶³ − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
 
     Beyond 2⁵³, a float could hide a change by one item, or double it.
@@ -64,7 +65,7 @@ def add_noise(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np
 class Choices(Protocol):
     """The draws of a chain."""
 
-    def rows(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    def rows(self, weights: Floats) -> Ints:
         """Pick a column of each row with probability proportional to its weight; shape (r, k) to (r,)."""
 
     def geometric(self, c: float, level: int) -> int:
@@ -77,7 +78,7 @@ class ExactChoices:
 
     source: RandomSource
 
-    def rows(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    def rows(self, weights: Floats) -> Ints:
         """Pick exactly: see :func:`anonhist.randomness.categorical_rows`."""
         if weights.shape[0] == 1:
             return np.array([categorical(weights[0], source=self.source)])
@@ -94,7 +95,7 @@ class SimulatedChoices:
 
     rng: np.random.Generator
 
-    def rows(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    def rows(self, weights: Floats) -> Ints:
         """Pick by comparing a uniform number with cumulative sums."""
         sums = np.cumsum(weights, axis=1)
         thresholds = self.rng.random((weights.shape[0], 1)) * sums[:, -1:]
@@ -131,13 +132,13 @@ def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
     return quantile if rate == epsilon else math.ceil((quantile + 1) * rate / epsilon)
 
 
-def _first_rare(transform: NDArray[np.float64], size: int, tail: float) -> int:
+def _first_rare(transform: Floats, size: int, tail: float) -> int:
     """Return the least q ≥ 0 with ``P(sum ≥ q) ≤ tail``, from the characteristic function of a sum of noises."""
     chances = np.fft.irfft(transform, size)[: size // 2]
     return int(np.argmax(np.cumsum(chances[::-1])[::-1] <= tail))
 
 
-def sum_quantiles(epsilon: float, terms: NDArray[np.int64], tail: float) -> NDArray[np.float64]:
+def sum_quantiles(epsilon: float, terms: Ints, tail: float) -> Floats:
     """Return the same for several numbers of noises, from zero on; sums of more than 64 are taken for normal."""
     found = np.ceil(NormalDist().inv_cdf(1 - tail) * deviation(epsilon) * np.sqrt(terms))
     for few in np.unique(terms[terms <= _FEW]).tolist():
@@ -159,12 +160,12 @@ _DEVIATIONS_WEIGHTED, _SCALES_WEIGHTED = 12.0, 40.0
 _GRID = 2**15
 
 
-def of_sums(noisy: NDArray[np.int64], rate: float) -> tuple[int, int]:
+def of_sums(noisy: Ints, rate: float) -> tuple[int, int]:
     """Return an interval for the sum of some true numbers ≥ 0 from noisy ones, noise ``P(j) ∝ e^(−γ|j|)`` on each."""
     return _around(sum(noisy.tolist()), _reach(rate, noisy.size), cut=bool(np.any(noisy >= _MOST)))
 
 
-def of_rows(noisy: NDArray[np.int64], counted: NDArray[np.bool_], rate: float) -> list[tuple[int, int]]:
+def of_rows(noisy: Ints, counted: Bools, rate: float) -> list[tuple[int, int]]:
     """Return the same for each row of a table, for the sum of those numbers that are counted."""
     if noisy.size and int(np.abs(noisy).max()) >= _MOST // noisy.shape[1]:
         return [of_sums(numbers[some], rate) for numbers, some in zip(noisy, counted, strict=True)]
@@ -196,9 +197,7 @@ def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple
     return min(max(0, *lows), MAX_ITEMS), min(max(0, high, *lows), MAX_ITEMS)
 
 
-def of_difference(
-    first: int, times: int, rate: float, others: NDArray[np.int64], others_rate: float
-) -> tuple[int, int]:
+def of_difference(first: int, times: int, rate: float, others: Ints, others_rate: float) -> tuple[int, int]:
     """Return an interval for ``times`` > 0 times one true number minus the sum of others, from noisy numbers."""
     total = times * first - sum(others.tolist())
     reach = math.ceil(_mixed_quantile(times / rate, others.size, 1 / others_rate))

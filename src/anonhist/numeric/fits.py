@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from anonhist.errors import UsageError
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _PASSES = 16
 
 
-def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
+def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> Floats:
     """Return the non-increasing sequence nearest to x in ℓ2: ``argmin_{y_1 ≥ y_2 ≥ …} Σ_i w_i·(x_i − y_i)²``.
 
     Adjacent blocks whose means increase are pooled into one, until none do; y is the mean of each block. The order of
@@ -71,9 +72,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
     return np.ldexp(means, shift) if shift else means
 
 
-def _pool(
-    sums: list[float], sizes: list[float], opens: list[bool]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def _pool(sums: list[float], sizes: list[float], opens: list[bool]) -> tuple[Floats, Floats, Ints]:
     """Pool block by block, from the left, with a stack; also return at which block each new one begins."""
     pooled_sums: list[float] = []
     pooled_sizes: list[float] = []
@@ -93,7 +92,7 @@ def _pool(
     return np.array(pooled_sums), np.array(pooled_sizes), np.array(starts, dtype=np.int64)
 
 
-def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.float64]:
+def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> Floats:
     """Return the point of the simplex nearest to v in ℓ2: ``argmin_{w ≥ 0, Σw = total} Σ_i (w_i − v_i)²``, total > 0.
 
     ``w = max(v + λ, 0)``, where λ gives the right sum: with u the values in descending order,
@@ -115,7 +114,7 @@ def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.floa
     return np.asarray(np.maximum(shifted + shift, 0.0))
 
 
-def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.float64]:
+def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> Floats:
     """Return the point nearest in ℓ2 with a sum of at most ``total``: ``argmin_{w ≥ 0, Σw ≤ total} Σ_i (w_i − v_i)²``.
 
     ``max(v, 0)`` if its sum is small enough, else the projection onto the simplex. O(k log k) time.
@@ -126,7 +125,7 @@ def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     return truncated if fits else project_to_simplex(vector, total)
 
 
-def truncate_and_renormalize(vector: ArrayLike, total: float = 1.0) -> NDArray[np.float64]:
+def truncate_and_renormalize(vector: ArrayLike, total: float = 1.0) -> Floats:
     """Return ``max(v, 0)``, scaled so that it adds up to ``total`` > 0; equal entries if nothing is above 0."""
     truncated = np.maximum(_check(vector, total), 0.0)
     largest = float(truncated.max())
@@ -136,7 +135,7 @@ def truncate_and_renormalize(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     return np.asarray(shares * (total / float(shares.sum())))
 
 
-def _check(vector: ArrayLike, total: float) -> NDArray[np.float64]:
+def _check(vector: ArrayLike, total: float) -> Floats:
     values = np.asarray(vector, dtype=np.float64)
     if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
         raise UsageError("A simplex needs a one-dimensional list of at least one finite number.")
@@ -168,21 +167,21 @@ class Curvature:
     """A log-likelihood at one point, its gradient, and a curvature to step with, positive semidefinite."""
 
     value: float
-    gradient: NDArray[np.float64]
-    information: NDArray[np.float64]
+    gradient: Floats
+    information: Floats
 
 
 class Likelihood(Protocol):
     """The evidence on logarithms of rates."""
 
-    def value(self, logs: NDArray[np.float64]) -> float:
+    def value(self, logs: Floats) -> float:
         """Return the log-likelihood; −inf where a rate is too large."""
 
-    def curvature(self, logs: NDArray[np.float64]) -> Curvature:
+    def curvature(self, logs: Floats) -> Curvature:
         """Return the log-likelihood with its derivatives."""
 
 
-def rates_at(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def rates_at(logs: Floats) -> Floats:
     """Return the rates, none of them subnormal, which would be slow."""
     return np.asarray(np.exp(np.maximum(logs, -LARGEST_LOG)))
 
@@ -191,22 +190,22 @@ def rates_at(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 class SmoothFit:
     """Logarithms of fitted rates, and their inverse covariance in Laplace's approximation, smoothness included."""
 
-    logs: NDArray[np.float64]
-    precision: NDArray[np.float64]
+    logs: Floats
+    precision: Floats
 
     @property
-    def rates(self) -> NDArray[np.float64]:
+    def rates(self) -> Floats:
         """The rates, shape (cells,)."""
         return rates_at(self.logs)
 
-    def draw(self, rng: np.random.Generator) -> NDArray[np.float64]:
+    def draw(self, rng: np.random.Generator) -> Floats:
         """Draw possible true rates, to first order, for simulations."""
         values, vectors = np.linalg.eigh(self.precision)
         spread = rng.standard_normal(values.size) / np.sqrt(np.maximum(values, 1e-9 * values[-1] + 1e-12))
         return np.asarray(np.maximum(self.rates * (1 + vectors @ spread), 0.0))
 
 
-def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.float64]) -> SmoothFit:
+def smooth_fit(data: Likelihood, even: Floats, rough: Floats) -> SmoothFit:
     """Fit rates, deterministically, from two starting points: logarithms of smooth and of approximately correct rates.
 
     One search goes from smooth distributions to rough ones, another back: each alone may end where one peak is mistaken
@@ -229,7 +228,7 @@ def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.fl
     return _reweight(likelihood, best)
 
 
-def _slope(differences: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
+def _slope(differences: Floats, slope: float) -> Floats:
     """Return differences times k^slope at position k: with equal precision, they fall like k^−slope."""
     places = np.minimum(np.arange(1, differences.shape[0] + 1), _LEVEL_FROM)
     return np.asarray(differences * (places**slope)[:, np.newaxis])
@@ -241,11 +240,11 @@ class _Counted:
     def __init__(self, likelihood: Likelihood) -> None:
         self._likelihood, self.left = likelihood, _EVALUATIONS
 
-    def value(self, logs: NDArray[np.float64]) -> float:
+    def value(self, logs: Floats) -> float:
         self.left -= 1
         return self._likelihood.value(logs)
 
-    def curvature(self, logs: NDArray[np.float64]) -> Curvature:
+    def curvature(self, logs: Floats) -> Curvature:
         return self._likelihood.curvature(logs)
 
 
@@ -255,14 +254,12 @@ class _Prior:
 
     evidence: float
     precision: float
-    differences: NDArray[np.float64]
-    logs: NDArray[np.float64]
-    information: NDArray[np.float64]
+    differences: Floats
+    logs: Floats
+    information: Floats
 
 
-def _best_precision(
-    likelihood: _Counted, differences: NDArray[np.float64], start: NDArray[np.float64], precisions: Sequence[float]
-) -> _Prior:
+def _best_precision(likelihood: _Counted, differences: Floats, start: Floats, precisions: Sequence[float]) -> _Prior:
     """Try one precision after another, until the evidence has fallen a few times."""
     flat = differences.T @ differences
     # The normalizer of a normal distribution with these differences, up to a common constant.
@@ -302,9 +299,7 @@ def _reweight(likelihood: _Counted, prior: _Prior) -> SmoothFit:
     return fit
 
 
-def _climb(
-    likelihood: _Counted, penalty: NDArray[np.float64], start: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], Curvature]:
+def _climb(likelihood: _Counted, penalty: Floats, start: Floats) -> tuple[Floats, Curvature]:
     """Maximize ``likelihood − u'·penalty·u/2``; raise rates again that vanished although the data require them.
 
     The slope in the logarithm of a vanished rate is almost zero, whatever the slope in the rate itself.
@@ -323,9 +318,7 @@ def _climb(
     return logs, found
 
 
-def _ascend(
-    likelihood: _Counted, penalty: NDArray[np.float64], start: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], Curvature]:
+def _ascend(likelihood: _Counted, penalty: Floats, start: Floats) -> tuple[Floats, Curvature]:
     """Climb by Fisher scoring, steps halved until they gain."""
     logs, found = start, likelihood.curvature(start)
     for _ in range(_STEPS):
@@ -351,7 +344,7 @@ def _ascend(
     return logs, found
 
 
-def _safe(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def _safe(matrix: Floats) -> Floats:
     """Add a little to the diagonal, which only changes directions without information."""
     safe = matrix.copy()
     safe.flat[:: matrix.shape[0] + 1] += 1e-9 + 1e-13 * float(np.trace(matrix))

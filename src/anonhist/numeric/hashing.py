@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
+from anonhist.numeric.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +114,7 @@ def _secret(key: bytes) -> bytes:
     return hashlib.sha256(KEY_DOMAIN + key).digest()[:16]
 
 
-def _siphash(data: NDArray[np.uint8], offsets: NDArray[np.int64], secret: bytes) -> NDArray[np.uint64]:
+def _siphash(data: NDArray[np.uint8], offsets: Ints, secret: bytes) -> NDArray[np.uint64]:
     """Hash labels chunk by chunk, those with the fewest full words of eight bytes first."""
     # Eight bytes can be read anywhere except at the end, where the last eight are read and shifted.
     buffer = np.ascontiguousarray(data) if data.size >= 8 else np.append(data, np.zeros(8, dtype=np.uint8))
@@ -132,9 +133,9 @@ def _siphash(data: NDArray[np.uint8], offsets: NDArray[np.int64], secret: bytes)
 
 def _hash_chunk(
     words: NDArray[np.uint64],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    full: NDArray[np.int64],
+    begins: Ints,
+    ends: Ints,
+    full: Ints,
     secret: bytes,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Hash labels that are sorted by their number of full words: those with more words are always the last."""
@@ -150,7 +151,7 @@ def _hash_chunk(
     return state.finish()
 
 
-def _last_words(words: NDArray[np.uint64], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _last_words(words: NDArray[np.uint64], begins: Ints, ends: Ints) -> NDArray[np.uint64]:
     """Return the rest of each label after its full words, with its length modulo 256 in the highest byte."""
     lengths = ends - begins
     left = lengths & 7
@@ -243,7 +244,7 @@ def index_words(indices: NDArray[np.integer], words: int) -> NDArray[np.uint16]:
     return indices.astype("<u8")[:, None].view("<u2")[:, :words].astype(np.uint16)
 
 
-def bucket_widths(g: int) -> NDArray[np.int64]:
+def bucket_widths(g: int) -> Ints:
     """Return ``w_y = ⌈(y + 1)·2^16/g⌉ − ⌈y·2^16/g⌉``, how many of the 2¹⁶ values of ``⌊t / 2^16⌋`` are in bucket y.
 
     They sum to 2¹⁶ and differ by at most one.
@@ -251,20 +252,20 @@ def bucket_widths(g: int) -> NDArray[np.int64]:
     return np.diff(bucket_starts(g))
 
 
-def bucket_starts(g: int) -> NDArray[np.int64]:
+def bucket_starts(g: int) -> Ints:
     """Return the smallest value in each bucket, then 2¹⁶: ``⌈y·2^16/g⌉``, shape (g + 1,); see ``bucket_widths``."""
     if not 1 <= g <= 1 << 16:
         raise UsageError("The number of buckets must be from 1 to 65536.")
     return -((-np.arange(g + 1, dtype=np.int64) << 16) // g)
 
 
-def buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> NDArray[np.int64]:
+def buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> Ints:
     """Return the bucket of each of m labels under each of n seeds, shape (n, m)."""
     check_shapes(words, coefficients)
     return _buckets(words[None, :, :], coefficients[:, None, :], g)
 
 
-def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> NDArray[np.int64]:
+def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> Ints:
     """Return the bucket of label i under seed i, for every i: the reports of n people with separate seeds."""
     check_shapes(words, coefficients)
     if len(words) != len(coefficients):
@@ -280,7 +281,7 @@ def check_shapes(words: NDArray[np.uint16], coefficients: NDArray[np.uint32]) ->
         raise UsageError("Labels of w words (w at least 1) need seeds with w + 1 coefficients.")
 
 
-def _buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> NDArray[np.int64]:
+def _buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> Ints:
     """Return buckets for words (…, w) and coefficients (…, w + 1) that broadcast."""
     bucket_starts(g)
     total = coefficients[..., 0]
@@ -323,7 +324,7 @@ class HashSupport:
         if self.reported.dtype.kind not in "iu" or bool(((self.reported < 0) | (self.reported >= self.g)).any()):
             raise DataError("A report names a bucket that does not exist: reports must be integers from 0 to g - 1.")
 
-    def counts(self, multiplicity: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counts(self, multiplicity: Ints) -> Ints:
         """Count the reports that support each label: ``c_x = Σ_i m_i·1{bucket_i(x) = y_i}``, exactly, for Σ m_i < 2⁶³.
 
         Reports made once are counted fastest.
@@ -347,7 +348,7 @@ class HashSupport:
             counts[labels] += (sums[0] << 32) + sums[1]
         return counts
 
-    def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def weights(self, weights: Floats) -> Floats:
         """Sum the weights of the reports that support each label: ``Σ_i weight_i·1{bucket_i(x) = y_i}``."""
         self._check_reports(weights)
         sums = np.zeros(len(self.words))
@@ -355,7 +356,7 @@ class HashSupport:
             sums[labels] += _numbers(mask) @ weights[reports]
         return sums
 
-    def frequencies(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+    def frequencies(self, frequencies: Floats) -> Floats:
         """Sum the frequencies of the labels that each report supports: ``Σ_x f_x·1{bucket_i(x) = y_i}``."""
         if frequencies.shape != (len(self.words),):
             raise UsageError("There must be one frequency for each label.")
@@ -368,9 +369,7 @@ class HashSupport:
         if numbers.shape != (len(self.coefficients),):
             raise UsageError("There must be one bucket and one weight for each report.")
 
-    def _blocks(
-        self, chosen: slice | NDArray[np.bool_] = slice(None)
-    ) -> Iterator[tuple[slice, slice, NDArray[np.bool_]]]:
+    def _blocks(self, chosen: slice | Bools = slice(None)) -> Iterator[tuple[slice, slice, Bools]]:
         """Yield which of the chosen reports support which labels, a block of (labels, reports) at a time."""
         starts, numbers = bucket_starts(self.g), self.words.astype(np.uint32)
         coefficients, reported = self.coefficients[chosen], self.reported[chosen].astype(np.int64)
@@ -423,6 +422,6 @@ class _Totals:
         return total
 
 
-def _numbers(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _numbers(mask: Bools) -> Floats:
     """Return ones and zeros; converting bytes is faster than converting booleans."""
     return mask.view(np.uint8).astype(np.float64)

@@ -21,8 +21,7 @@ from anonhist.properties.support_size import AtLeastLabels
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats
     from anonhist.properties.estimator import Interval, Sample
     from anonhist.properties.power_sum import SumEstimator
 
@@ -265,7 +264,7 @@ def hill_curve(
     if not x.size or not bool(np.all(np.diff(x) > 0)):
         raise UsageError("`orders` must be ascending numbers, at least one, such as (0, 1, 2).")
 
-    def numbers(profile: Profile) -> NDArray[np.float64]:
+    def numbers(profile: Profile) -> Floats:
         return np.array([value_of(estimator, profile) for estimator in chosen])
 
     return estimated_curve(

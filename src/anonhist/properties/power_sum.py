@@ -19,8 +19,7 @@ from anonhist.properties.sampling import sampling_error
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.properties.estimator import Sample
     from anonhist.properties.sampling import Weights
 
@@ -101,7 +100,7 @@ _LARGE = 16
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
-def log_rise(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+def log_rise(x: Floats, shift: float) -> Floats:
     """Return ``ln(Γ(x+s)/Γ(x))/s``, which is ψ(x) for s = 0; x > 0 and x + s > 0.
 
     By Stirling's series, written so that nothing cancels for large x or small s; for x below 16, by recurrence.
@@ -116,7 +115,7 @@ def log_rise(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
     return total
 
 
-def _log_rise_of_large(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+def _log_rise_of_large(x: Floats, shift: float) -> Floats:
     inverse = 1 / x
     growth = at_zero(np.log1p, shift, inverse)
     total = (x - 0.5) * growth + np.log(x + shift) - 1.0
@@ -127,12 +126,12 @@ def _log_rise_of_large(x: NDArray[np.float64], shift: float) -> NDArray[np.float
     return total
 
 
-def at_zero(function: np.ufunc, shift: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
+def at_zero(function: np.ufunc, shift: float, x: Floats) -> Floats:
     """Return ``f(s·x)/s`` for a function with f(0) = 0 and f'(0) = 1; its limit x if s is 0."""
     return np.asarray(function(shift * x) / shift) if shift else x
 
 
-def falling_share(counts: NDArray[np.int64], n: int, order: float) -> NDArray[np.float64]:
+def falling_share(counts: Ints, n: int, order: float) -> Floats:
     """Return ``x^(q)/n^(q) = Π_{y=x+1}^n (y−q)/y`` for counts x ≥ 0, also beyond n, and q from 0 to n.
 
     For whole orders it is 0 for x < q, otherwise the probability that q items drawn without replacement are all among
@@ -173,7 +172,7 @@ class PlugInSum(SumEstimator):
         """Estimate the sum from a profile with at least one item."""
         n, order, shift = float(profile.n), self.order, 1.0 - self.order
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             held = np.minimum(counts, n)
             if order >= 2:
                 return np.asarray((held / n) ** order / shift)
@@ -227,11 +226,11 @@ class ChaoJostSum(SumEstimator):
         tail, by_once, by_twice = _tail(profile, order)
         rise_of_all = log_rise(np.array([float(n)]), shift)
 
-        def shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def shares(counts: Ints) -> Floats:
             # No count is above n.
             return np.where(counts > 0, falling_share(np.minimum(counts, n), n, order), 0.0)
 
-        def weights_above_zero(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights_above_zero(counts: Ints) -> Floats:
             if order >= 2:
                 return np.asarray(shares(counts) / shift)
             held = np.clip(counts, 1, n).astype(np.float64)
@@ -239,7 +238,7 @@ class ChaoJostSum(SumEstimator):
             # A part proportional to the count is fixed with n: without it, nothing cancels near q = 1.
             return np.asarray((counts > 0) * held / n * at_zero(np.expm1, shift, rise))
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             return np.asarray(weights_above_zero(counts) + by_once * (counts == 1) + by_twice * (counts == 2))
 
         total = float(shares(profile.counts) @ profile.prevalences) + shift * tail

@@ -28,8 +28,7 @@ from anonhist.properties.unseen_labels import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats
     from anonhist.properties.estimator import Estimator, Sample
 
 _BEYOND = "beyond 2n draws, it assumes only that new labels appear ever more slowly"
@@ -347,7 +346,7 @@ def _doubts(profile: Profile, most: int, method: RarefactionMethod) -> tuple[str
     return visible_doubts(profile, most) if most > profile.n else ()
 
 
-def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMethod) -> NDArray[np.float64]:
+def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMethod) -> Floats:
     """Return the expected number of labels in each number of draws; 0 for an empty profile."""
     if not profile.n:
         return np.zeros(len(marks))
@@ -361,7 +360,7 @@ def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMeth
     return np.append(rarefied, profile.num_labels + np.array(new))
 
 
-def _extrapolate(profile: Profile, more: NDArray[np.float64]) -> NDArray[np.float64]:
+def _extrapolate(profile: Profile, more: Floats) -> Floats:
     """Return the expected number of labels after ``more`` draws beyond n (Colwell and others 2012, eq. 9)."""
     once, unseen = float(profile.prevalence(1)), chao_unseen(profile)
     # The probability that a draw is one particular unseen label.

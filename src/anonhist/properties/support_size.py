@@ -27,8 +27,7 @@ from anonhist.properties.support_size_estimators import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats
     from anonhist.properties.estimator import Estimator, Interval, Sample
 
 # The largest weight whose square, times the number of labels, does not overflow.
@@ -117,7 +116,7 @@ class Chebyshev:
         return degree, 0.5 * size if self.interval is None else self.interval
 
 
-def _ratios(degree: int, interval: float, least: float) -> NDArray[np.float64]:
+def _ratios(degree: int, interval: float, least: float) -> Floats:
     """Return ``z_{j+1}/z_j`` for 0 ≤ j < L, where ``z_j = s^j·T_L^(j)(A) = (−1)^(L−j)·j!·s^j·b_j``.
 
     Differentiating ``(1 − x²)T'' − xT' + L²T = 0`` j times at A gives

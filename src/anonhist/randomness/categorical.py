@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import UsageError
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.randomness.source import LARGEST_BOUND, RandomSource, checked_bound, checked_size
 
 # Given a number of bits, ⌊T_j·2^bits⌋ for every threshold, in ascending order.
@@ -116,7 +116,7 @@ class InversionTable:
         return drawn
 
 
-def draw_xor(tables: Sequence[InversionTable], size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def draw_xor(tables: Sequence[InversionTable], size: int, *, source: RandomSource) -> Ints:
     """Return ``size`` independent draws, each the exclusive or of one draw per table."""
     out = np.empty(size, dtype=np.int64)
     digits = np.empty(min(size, CHUNK), dtype=np.int64)
@@ -137,7 +137,7 @@ SMALLEST_TOTAL, LARGEST_TOTAL = 2.0**-900, 2.0**1000
 BLOCK = 1 << 16
 
 
-def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
+def categorical(weights: Floats, *, source: RandomSource) -> int:
     """Draw an index: ``P(i) = weights[i] / Σ weights``, with floats as the exact binary numbers they are.
 
     Weights are finite, ≥ 0 and not all zero. Cumulative sums of floats decide the draw only where a proved error bound,
@@ -160,7 +160,7 @@ def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
     return _exact(checked, word, source=source)
 
 
-def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> NDArray[np.int64]:
+def categorical_rows(weights: Floats, *, source: RandomSource) -> Ints:
     """Draw an index per row: ``P(i in row r) = weights[r, i] / Σ_i weights[r, i]``, the rows independently.
 
     No row may be all zero. Each draw is as exact as one of :func:`categorical`.
@@ -175,7 +175,7 @@ def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> N
     return drawn
 
 
-def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def categorical_pmf(weights: Floats) -> Floats:
     """Return ``weights[i] / Σ weights`` for every i; relative error below 10⁻¹² for normal floats."""
     checked = _check(weights, dimensions=1)
     largest = checked.max()
@@ -183,13 +183,13 @@ def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         raise _bad_weights()
     # Divided by a power of two, exactly, so that the sum does not overflow and small weights lose no digits.
     scaled = np.ldexp(checked, -int(np.frexp(largest)[1]))
-    pmf: NDArray[np.float64] = scaled / math.fsum(scaled)
+    pmf: Floats = scaled / math.fsum(scaled)
     return pmf
 
 
 def _fill_block(
-    drawn: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    drawn: Ints,
+    weights: Floats,
     words: NDArray[np.uint64],
     *,
     source: RandomSource,
@@ -215,7 +215,7 @@ def _fill_block(
         drawn[row] = _exact(weights[row], int(words[row]), source=source)
 
 
-def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> int:
+def _exact(weights: Floats, word: int, *, source: RandomSource) -> int:
     """Draw with whole numbers; ``word`` is the first 64 bits of U."""
     if not (np.isfinite(weights).all() and weights.any()):
         raise _bad_weights()
@@ -231,7 +231,7 @@ def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> 
     return resolve(word, bits=64, thresholds=thresholds, source=source)
 
 
-def _check(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
+def _check(weights: ArrayLike, *, dimensions: int) -> Floats:
     checked = np.asarray(weights, dtype=np.float64)
     if checked.ndim != dimensions or not checked.shape[-1]:
         raise UsageError(f"`weights` must be an array with {dimensions} dimension(s), the last one not empty.")
@@ -249,7 +249,7 @@ def _bad_weights() -> UsageError:
 SLOTS = ((1 << 12, "<u2"), (1 << 28, "<u4"), (1 << 63, "<u8"))
 
 
-def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def uniform_integers(bound: int, size: int, *, source: RandomSource) -> Ints:
     """Draw independent whole numbers, each of 0, 1, …, bound − 1 with probability exactly ``1/bound``, bound ≤ 2⁶³.
 
     A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X < bound·⌊2^b/bound⌋, and the draw is then
@@ -262,7 +262,7 @@ def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[
     return out
 
 
-def uniform_integers_pmf(bound: int, k: ArrayLike) -> NDArray[np.float64]:
+def uniform_integers_pmf(bound: int, k: ArrayLike) -> Floats:
     """Return the probability of each k: ``1/bound`` for 0, 1, …, bound − 1, and 0 for anything else."""
     below, at = checked_bound(bound), np.asarray(k)
     return np.where((at >= 0) & (at < below), 1 / below, 0.0)
@@ -298,7 +298,7 @@ def _fill(out: NDArray[np.signedinteger], bound: int, *, source: RandomSource) -
 SUBSETS_BLOCK = 1 << 18
 
 
-def random_subsets(population: int, chosen: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def random_subsets(population: int, chosen: int, size: int, *, source: RandomSource) -> Ints:
     """Draw subsets of {0, …, population − 1} with exactly ``chosen`` members, each with the same probability.
 
     The population is at most 2⁶³. Rows are independent, their members ascending. The distribution is exact: ``chosen``
@@ -339,7 +339,7 @@ def _subsets(population: int, chosen: int, size: int, *, source: RandomSource) -
     return subsets
 
 
-def _complements(subsets: NDArray[np.signedinteger], population: int) -> NDArray[np.int64]:
+def _complements(subsets: NDArray[np.signedinteger], population: int) -> Ints:
     size, left_out = subsets.shape
     inside = np.ones((size, population), dtype=np.bool_)
     inside[np.arange(size)[:, np.newaxis], subsets] = False

@@ -8,8 +8,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.exponential import (
     certified_floors,
     complement,
@@ -36,7 +37,7 @@ DIGITS_PER_TABLE = 8
 TAIL_LOG = 14
 
 
-def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> Ints:
     """Draw independent geometric numbers: ``P(k) = (1 − e^(−γ))·e^(−γk)`` for k = 0, 1, 2 and so on.
 
     The rate γ is an exact rational of at least 2⁻⁴⁰, and public: tables of recent rates are cached. The distribution is
@@ -46,7 +47,7 @@ def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np
     return draw_xor(_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
-def geometric_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+def geometric_pmf(gamma: Fraction, k: ArrayLike) -> Floats:
     """Return ``(1 − e^(−γ))·e^(−γk)``, and 0 for k < 0; relative error below 10⁻¹² for normal floats."""
     rate, at = float_rate(checked_rate(gamma)), np.asarray(k)
     return np.where(at >= 0, -math.expm1(-rate) * np.exp(-rate * np.maximum(at, 0)), 0.0)
@@ -107,7 +108,7 @@ def _truncated_floors(gamma: Fraction, bits: int, *, count: int) -> list[int]:
     return certified_floors(bounds, bits=bits)
 
 
-def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> Ints:
     """Draw independent discrete Laplace numbers: ``P(k) = (1 − p)/(1 + p)·p^|k|``, ``p = e^(−γ)``, k any whole number.
 
     The rate γ, of scale 1/γ, is an exact rational of at least 2⁻⁴⁰, and public: tables of recent rates are cached. The
@@ -119,10 +120,10 @@ def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDA
     return draw_xor(_laplace_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
-def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> Floats:
     """Return ``tanh(γ/2)·e^(−γ|k|) = (1 − p)/(1 + p)·p^|k|``; relative error below 10⁻¹² for normal floats."""
     rate = float_rate(checked_rate(gamma))
-    pmf: NDArray[np.float64] = math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(k)))
+    pmf: Floats = math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(k)))
     return pmf
 
 
@@ -170,7 +171,7 @@ _CHUNK = 1 << 18
 _MANY = 10_000
 
 
-def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomSource) -> Ints:
     """Draw negative binomial numbers: ``P(j) = Γ(r + j)/(j!·Γ(r))·(1 − p)^r·p^j``, ``r = 1/parts``, ``p = e^(−γ)``.
 
     The sum of ``parts`` = h independent ones is geometric of rate γ, an exact rational of at least 2⁻⁴⁰; h is from 1 to
@@ -191,7 +192,7 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
     return out
 
 
-def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[np.float64]:
+def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> Floats:
     """Return ``Γ(r + k)/(k!·Γ(r))·(1 − p)^r·p^k``, r = 1/parts, for whole numbers k, and 0 for k < 0."""
     from scipy.special import gamma as gamma_function
     from scipy.special import poch
@@ -206,7 +207,7 @@ def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[
     return np.where(at >= 0, (-math.expm1(-rate)) ** shape * np.exp(-rate * reached) * weights, 0.0)
 
 
-def _accept(proposed: NDArray[np.int64], parts: int, *, source: RandomSource) -> NDArray[np.int64]:
+def _accept(proposed: Ints, parts: int, *, source: RandomSource) -> Ints:
     """Return the proposals that win all their coins, in their order."""
     if parts == 1:
         return proposed

@@ -51,13 +51,10 @@ from anonhist.releases.protocols import check_diagram
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Noise
+    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.randomness import RandomSource
 
-    _Numbers = NDArray[np.float64]
-    _Whole = NDArray[np.int64]
 
 # Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.
 MARGIN = 8
@@ -81,7 +78,7 @@ class CoordinateNoise:
             drawn = self._go_on(drawn, *sides)
         return drawn
 
-    def on_each(self, profiles: Sequence[Profile]) -> Iterator[tuple[NDArray[np.int64], NoisyCoordinates]]:
+    def on_each(self, profiles: Sequence[Profile]) -> Iterator[tuple[Ints, NoisyCoordinates]]:
         """Spend the budget on each private profile; yield places of some and their noisy values, until none is left.
 
         How many are drawn together, and in which order, follows from released values.
@@ -103,12 +100,10 @@ class CoordinateNoise:
                     drawn = self._go_on(drawn.of(go_on), arms, legs)
                 yield places, drawn
 
-    def _noise(self, runs: int, length: int) -> NDArray[np.int64]:
+    def _noise(self, runs: int, length: int) -> Ints:
         return self._draw(self._rate, runs * length).reshape(runs, length)
 
-    def _begin(
-        self, arms: NDArray[np.int64], legs: NDArray[np.int64], sizes: NDArray[np.int64], length: int
-    ) -> NoisyCoordinates:
+    def _begin(self, arms: Ints, legs: Ints, sizes: Ints, length: int) -> NoisyCoordinates:
         """Draw the first arms and legs, ``length`` of each; tables have one row for all runs, or one for each."""
         sides = (
             noisy_rows(lengths, self._noise(sizes.size, length), sizes, epsilon=self._epsilon)
@@ -116,11 +111,11 @@ class CoordinateNoise:
         )
         return NoisyCoordinates(sizes, *sides)
 
-    def _stand_out(self, drawn: NoisyCoordinates) -> NDArray[np.bool_]:
+    def _stand_out(self, drawn: NoisyCoordinates) -> Bools:
         """Return which runs have a last arm or leg that is longer than noise is likely to make it."""
         return np.maximum(drawn.arms.sums[:, -1], drawn.legs.sums[:, -1]) > self._margin
 
-    def _go_on(self, drawn: NoisyCoordinates, arms: NDArray[np.int64], legs: NDArray[np.int64]) -> NoisyCoordinates:
+    def _go_on(self, drawn: NoisyCoordinates, arms: Ints, legs: Ints) -> NoisyCoordinates:
         """Draw one more arm and one more leg, alone."""
         position = drawn.arms.sums.shape[1]
         sides = (
@@ -130,7 +125,7 @@ class CoordinateNoise:
         return NoisyCoordinates(drawn.sizes, *sides)
 
 
-def _table(sides: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _table(sides: list[Ints]) -> Ints:
     """Put arms (or legs) of several profiles into rows, padded with zeros."""
     rows = np.zeros((len(sides), max(side.size for side in sides)), dtype=np.int64)
     for row, side in zip(rows, sides, strict=True):
@@ -138,7 +133,7 @@ def _table(sides: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return rows
 
 
-def _column(lengths: NDArray[np.int64], at: int) -> NDArray[np.int64]:
+def _column(lengths: Ints, at: int) -> Ints:
     """Return the lengths at a position, zero beyond the end."""
     return lengths[:, at : at + 1] if at < lengths.shape[1] else np.zeros((lengths.shape[0], 1), dtype=np.int64)
 
@@ -169,7 +164,7 @@ def distance_bounds(
     return found
 
 
-def inside_groups(means: _Numbers, rows: _Whole, side: _Whole, sizes: _Whole) -> _Numbers:
+def inside_groups(means: Floats, rows: Ints, side: Ints, sizes: Ints) -> Floats:
     """Return for each side how far all its rows can be from the means of their groups.
 
     Of each group of all sides in order: its mean, the number of rows that may differ, and its side. ``sizes`` are
@@ -329,7 +324,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         ]
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
-    def _fit(self, places: NDArray[np.int64], noisy: NoisyCoordinates) -> Fits:
+    def _fit(self, places: Ints, noisy: NoisyCoordinates) -> Fits:
         found = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=float(self.epsilon_per_cell))
         return Fits(places, noisy, [arm for arm, _ in found], [leg for _, leg in found])
 

@@ -39,14 +39,11 @@ from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates
+    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.profiles import Profile
 
-    _Whole = NDArray[np.int64]
-    _Numbers = NDArray[np.float64]
-    _Sides = list[NDArray[np.int64]]
+    _Sides = list[Ints]
 
 # Quantiles beyond this are not computed: of more than three million groups.
 _LEAST_TAIL = 1e-9
@@ -115,7 +112,7 @@ def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: fl
     return [bands[place] for place in range(len(noisy))]
 
 
-def _ends(bands: Sequence[KPlusBand]) -> _Whole:
+def _ends(bands: Sequence[KPlusBand]) -> Ints:
     """Return the ends of the steps: each count at first, then fewer and fewer, up to the last of all."""
     last = max((int(band.ends[-1]) for band in bands if band.ends.size), default=1)
     ends = np.arange(1, min(last, _APART) + 1, dtype=np.int64)
@@ -126,7 +123,7 @@ def _ends(bands: Sequence[KPlusBand]) -> _Whole:
     return np.concatenate((ends, whole, [last]))
 
 
-def _is_alone(side: NoisyRows) -> NDArray[np.bool_]:
+def _is_alone(side: NoisyRows) -> Bools:
     """Return which rows have a noisy value of their own."""
     begins = np.append(side.begins[0], np.True_)
     return np.asarray(begins[:-1] & begins[1:] & (np.abs(side.sums[0]) < MAX_ITEMS))
@@ -141,7 +138,7 @@ _DEVIATIONS = 2.0
 class Fits:
     """Fits to the noisy coordinates of the groups at these places, each with as many arms as legs."""
 
-    places: NDArray[np.int64]
+    places: Ints
     noisy: NoisyCoordinates
     arms: _Sides
     legs: _Sides
@@ -190,7 +187,7 @@ def _moved(batches: Sequence[_Sides], noisy: Sequence[NoisyRows], epsilon: float
     return [moved[stop - len(batch) : stop] for batch, stop in zip(batches, stops, strict=True)]
 
 
-def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[Floats, Floats]:
     """Return, for all positions of all fits of a batch, the residual, and 1/m², or 0 where it is not known."""
     runs, length = rows.sums.shape
     sizes = np.array([side.size for side in fitted], dtype=np.int64)
@@ -208,7 +205,7 @@ def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[NDArray[np.float64], ND
     return residuals[is_inside], weights[is_inside]
 
 
-def _ordered(side: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ordered(side: Ints) -> Ints:
     """Return the nearest arms (or legs) of a diagram of this size: strictly decreasing, the last at least 0."""
     here = np.arange(1, side.size + 1)
     rows = side + here
