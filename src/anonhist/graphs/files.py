@@ -18,9 +18,10 @@ from anonhist.formats.document import (
 )
 from anonhist.formats.tables import Table, named_estimates
 from anonhist.graphs.edge_privacy import EdgeMechanism
-from anonhist.graphs.graph import Direction, EdgePolicy, member_of
+from anonhist.graphs.graph import Direction, EdgePolicy
 from anonhist.graphs.node_degrees import NODE_MECHANISMS
 from anonhist.mechanisms.releasing import from_parameters
+from anonhist.mechanisms.setting import member_of
 from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:

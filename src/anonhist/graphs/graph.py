@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -352,7 +352,6 @@ def _check_policy(sources: Ints, targets: Ints, policy: EdgePolicy) -> None:
 
 
 DEGREES = ReleaseKind("degrees", {"edge": OF_GRAPHS, "node": OF_GRAPHS})
-Member = TypeVar("Member", bound="Enum")
 
 
 @runtime_checkable
@@ -377,11 +376,3 @@ def text_of(parameters: Mapping[str, object], name: str) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{name} must be text.")
     return value
-
-
-def member_of(members: type[Member], value: object, name: str) -> Member:
-    """Return the member with this value, or refuse it."""
-    known = {member.value: member for member in members}
-    if value not in known:
-        raise UsageError(f"the {name} must be {' or '.join(known)}.")
-    return known[value]

@@ -14,9 +14,9 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, derived, frozen
 from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, Flow, Projection, named_bounding
-from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, member_of, text_of
+from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, text_of
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
-from anonhist.mechanisms.setting import Setting, make_release, without_sizes
+from anonhist.mechanisms.setting import Setting, make_release, member_of, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,

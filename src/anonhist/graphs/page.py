@@ -64,22 +64,11 @@ NOT_THIS_PAGE = (
 _HUGE = 1e15
 
 
-def degree_exclusions(release: Release, *, is_private: bool) -> list[str]:
-    """Say what the promise does not cover."""
-    listed = exclusions(release.guarantee.unit)
-    return listed if is_private else ["This page, which shows the true degrees.", *listed]
-
-
 def notes(release: Release, statistics: DegreeStatistics) -> list[str]:
     """Say what a reader must know before the numbers: what is missing, and what is mostly noise."""
     said = [sentence for _, sentence in bound_of(release)]
     named = [statistics.tail.exponent, statistics.edges]
     return said + list(dict.fromkeys(warning for each in named for warning in each.warnings))
-
-
-def counted_nodes(data: DegreeData) -> str:
-    """Say of which nodes shares are."""
-    return "of the nodes with an edge" if data.zeros is None else "of all nodes, those without an edge among them"
 
 
 def tail_text(statistics: DegreeStatistics) -> str:
@@ -258,7 +247,10 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
             guarantee,
             sentence=plain_promise(guarantee, result="result" if is_private else "released number"),
             meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
-            not_covered=degree_exclusions(release, is_private=is_private),
+            not_covered=[
+                *([] if is_private else ["This page, which shows the true degrees."]),
+                *exclusions(guarantee.unit),
+            ],
         ),
         ccdf=inline_svg(
             lambda: ccdf_figure(release, not_private_truth=true_degrees),
@@ -267,7 +259,9 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
             + ("" if is_private else f". {NOT_PRIVATE}"),
             hover=ccdf_hover(release, not_private_truth=true_degrees),
         ),
-        counted=counted_nodes(comparable(release, true_degrees)[0]),
+        counted="of the nodes with an edge"
+        if comparable(release, true_degrees)[0].zeros is None
+        else "of all nodes, those without an edge among them",
         degrees=inline_svg(
             lambda: prevalences_figure(release),
             name="degrees",

@@ -159,7 +159,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
 
 def _statement(law: PowerLaw, given: float | None, nodes: float, distance: float, *, is_open: bool) -> Statement:
     """Return which ends of the interval hold."""
-    if given is None and not law.has_choice(least_nodes=_LEAST_NODES):
+    if given is None and not law.has_choice():
         return Statement(Holds.NONE, _FEW)
     scaled = (distance - 0.2 / nodes) * (math.sqrt(nodes) + 0.26 + 0.5 / math.sqrt(nodes))
     if given is None and scaled > _TOO_FAR:
@@ -173,7 +173,7 @@ def _fit(law: PowerLaw, given: float | None) -> tuple[float, float] | None:
     """Return where the tail begins, which is chosen unless it is given, and its exponent; None if there is no tail."""
     if not law.degrees.size or (given is not None and not law.degrees[-1] >= given < law.bound):
         return None
-    start = law.best_start(least_nodes=_LEAST_NODES, starts=_STARTS, places=_PLACES) if given is None else given
+    start = law.best_start() if given is None else given
     return start, float(law.exponents(np.array([start]))[0])
 
 
@@ -226,9 +226,9 @@ class PowerLaw:
         sums = np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)
         return np.asarray(sums[np.searchsorted(self.degrees, degrees)])
 
-    def has_choice(self, *, least_nodes: int) -> bool:
+    def has_choice(self) -> bool:
         """Return whether a q can be chosen: some degree has so many nodes from there on, or all have the same."""
-        return bool(self._able(least_nodes).size) or (self.degrees.size == 1 and self.nodes[0] >= least_nodes)
+        return bool(self._able.size) or (self.degrees.size == 1 and self.nodes[0] >= _LEAST_NODES)
 
     def exponents(self, starts: Floats) -> Floats:
         """Return the α of the largest likelihood for each q, where some node has a degree of at least q.
@@ -303,16 +303,16 @@ class PowerLaw:
         far = np.where(places >= starts[:, np.newaxis], np.abs(law - shares), 0.0)
         return np.asarray(far.max(axis=1, initial=0.0))
 
-    def best_start(self, *, least_nodes: int, starts: int, places: int) -> float:
-        """Return the q of the least distance, from at most ``starts`` degrees with ``least_nodes`` nodes from there on.
+    def best_start(self) -> float:
+        """Return the q of the least distance, from at most 50 degrees with 50 nodes or more from there on.
 
         At least two degrees lie from there on; where that is too much to ask, the smallest degree of all is returned.
         """
-        able = self._able(least_nodes)
+        able = self._able
         if not able.size:
             return float(self.degrees[0])
-        tried = able[_spread(able.size, starts)]
-        return float(tried[np.argmin(self.distances(self.exponents(tried), tried, most=places))])
+        tried = able[_spread(able.size, _STARTS)]
+        return float(tried[np.argmin(self.distances(self.exponents(tried), tried, most=_PLACES))])
 
     def resample(self, rng: np.random.Generator) -> PowerLaw:
         """Return as many nodes, drawn from these with replacement."""
@@ -325,9 +325,10 @@ class PowerLaw:
         """How many nodes were cut down to the bound."""
         return float(self.nodes[self.degrees >= self.bound].sum())
 
-    def _able(self, least_nodes: int) -> Floats:
+    @property
+    def _able(self) -> Floats:
         """Return the degrees that may be chosen as q."""
-        able = self.degrees[(self.num_at_least(self.degrees) >= least_nodes) & (self.degrees <= self.bound / _SPAN)]
+        able = self.degrees[(self.num_at_least(self.degrees) >= _LEAST_NODES) & (self.degrees <= self.bound / _SPAN)]
         return np.asarray(able[able < self.degrees[-1]])
 
     def _means(self, starts: Floats) -> tuple[Floats, Floats, Floats]:

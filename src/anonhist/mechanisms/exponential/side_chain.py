@@ -92,17 +92,16 @@ class Band:
         """Return the run matrix to the power 2^exponent, shape (size, size); row = before, column = after."""
         found = self._powers.get(exponent)
         if found is None:
-            made = self._square(exponent) if exponent else self._one_step()
+            if exponent:
+                made = self.power(exponent - 1).square(floor=negligible_order(self.parameters))
+                self._put_stays(made, exponent)
+            else:
+                made = self._one_step()
             for array in (*made.panels, made.exponents):
                 read_only(array)
             # If several threads compute it at once, all use the first: recomputed futures are bit for bit the same.
             found = self._powers.setdefault(exponent, made)
         return found
-
-    def _square(self, exponent: int) -> BlockMatrix:
-        square = self.power(exponent - 1).square(floor=negligible_order(self.parameters))
-        self._put_stays(square, exponent)
-        return square
 
     def _one_step(self) -> BlockMatrix:
         m, count = self.states, 2 * self.width + 1
@@ -203,7 +202,10 @@ class SideChain:
         future = band.tail
         if cap is not None:
             self._events, self._highest = _with_cap(self._steps, cap, band.width)
-            future = _only_level_zero(band)
+            # Beyond the cap's end, the reference and every path inside the cap are at level 0.
+            at_zero = np.zeros(band.size)
+            at_zero[band.width] = 1.0
+            future = BlockVector.of(at_zero, np.zeros(band.size, dtype=np.int64), blocks=band.blocks)
         # After a step at content c, the next run begins at c + 1; after a drop of the cap found at c, it begins at c.
         starts = self._events + (self._highest == _NO_CAP)
         self._runs = self._events - np.append(1, starts[:-1])[: self._events.size]
@@ -377,13 +379,6 @@ def _with_cap(steps: Ints, cap: Ints, width: int) -> tuple[Ints, Ints]:
     order = np.lexsort((np.repeat([0, 1], [int(felt.sum()), steps.size]), everything))
     marks = np.concatenate((highest[felt], np.full(steps.size, _NO_CAP)))
     return everything[order], marks[order]
-
-
-def _only_level_zero(band: Band) -> BlockVector:
-    """Future beyond the cap's end, where the reference and every path inside the cap are at level 0."""
-    at_zero = np.zeros(band.size)
-    at_zero[band.width] = 1.0
-    return BlockVector.of(at_zero, np.zeros(band.size, dtype=np.int64), blocks=band.blocks)
 
 
 def without_higher(future: BlockVector, highest: int) -> BlockVector:
