@@ -8,7 +8,7 @@ no interval is stated, there is none of any other number.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from anonhist.releases.evidence import NORMAL_95
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
+    from anonhist.releases.error import ReleaseError
 
     Ends = tuple[float, float]
 
@@ -41,10 +42,8 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
     ``data`` is a release of degrees; or a graph, its degrees or their profile, which are private.
     """
     found = DegreeData.of(data)
-    if found.error is None:
-        return found.estimate(float(found.profile.num_labels), None, method="nodes with an edge", unit="nodes")
-    # The release's own estimate: one release must not give two different ones.
-    return _with_method(found, found.error.k_plus(found.profile, 1), "nodes with an edge")
+    number = float(found.profile.num_labels)
+    return _counted(found, number, lambda error: error.k_plus(found.profile, 1), "nodes with an edge")
 
 
 def isolated_nodes(data: DegreeSource) -> Estimate:
@@ -55,9 +54,7 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
         raise UsageError(
             "The number of nodes without an edge is unknown: list the nodes, or give their number if it is public."
         )
-    if found.error is None:
-        return found.estimate(float(zeros), None, method="nodes without an edge", unit="nodes")
-    return _with_method(found, found.error.of_zeros(zeros), "nodes without an edge")
+    return _counted(found, float(zeros), lambda error: error.of_zeros(zeros), "nodes without an edge")
 
 
 def num_nodes(data: DegreeSource) -> Estimate:
@@ -148,8 +145,11 @@ def mean_degree(data: DegreeSource) -> Estimate:
     )
 
 
-def _with_method(data: DegreeData, estimate: Estimate, method: str) -> Estimate:
-    """Say what a number of the release is."""
+def _counted(data: DegreeData, number: float, released: Callable[[ReleaseError], Estimate], method: str) -> Estimate:
+    """State a number of nodes: of private degrees as it is, of a release with the error that it tells."""
+    if data.error is None:
+        return data.estimate(number, None, method=method, unit="nodes")
+    estimate = released(data.error)
     return replace(
         estimate,
         method=f"{method}, {estimate.method}",

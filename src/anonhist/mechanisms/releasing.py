@@ -11,7 +11,7 @@ from anonhist.accounting.recording import Price, account_of
 from anonhist.catalogue import MECHANISMS, MechanismName, load
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.additive import PrevalenceMechanism
-from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
+from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE, FamilyParameters
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
@@ -407,7 +407,7 @@ class AskedRelease:
         if self.expected_items is not None:
             whole_items(self.expected_items, name="expected_items")
         runs = None if self.simulations is None else parse_simulations(self.simulations)
-        share = asked_excess_share(self.excess_share, self.excess_cap)
+        share = parse_excess_share(self.excess_share, self.excess_cap)
         given = {name: option for name, option in self.options.items() if option is not None}
         if not isinstance(self.mechanism, str):
             return PreparedRelease(self._own_mechanism(share, given), None, None, runs)

@@ -286,7 +286,7 @@ class NoisyRows:
         starts = np.flatnonzero(self.begins)
         return starts, np.diff(starts, append=self.begins.size)
 
-    def of(self, runs: Bools) -> NoisyRows:
+    def of(self, runs: Bools | Ints) -> NoisyRows:
         """Keep these runs only."""
         return NoisyRows(self.sums[runs], self.begins[runs])
 

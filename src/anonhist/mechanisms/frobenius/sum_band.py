@@ -105,7 +105,7 @@ def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: fl
     bands: dict[int, KPlusBand] = {}
     for places in batches.values():
         batch, rows = noisy[places[0]].batch, np.array([noisy[place].at for place in places])
-        arms, legs = (NoisyRows(side.sums[rows], side.begins[rows]) for side in (batch.arms, batch.legs))
+        arms, legs = (side.of(rows) for side in (batch.arms, batch.legs))
         guess = Guess.of([released[place] for place in places], legs.sums.shape[1])
         found = k_plus_rows(guess, arms, legs, epsilon=epsilon, tail=tail).bands(KPlusBand)
         bands.update(zip(places, found, strict=True))
