@@ -14,7 +14,7 @@ from anonhist.ingest.files import DATABASES
 from anonhist.ingest.naming import as_text, check_batch, name_columns, names_of
 from anonhist.ingest.query import record_batches, text_buffers
 from anonhist.ingest.sources import as_path, open_source, plain_labels
-from anonhist.numeric.keyed_hash import hash_buffer
+from anonhist.numeric.hashing import hash_buffer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
