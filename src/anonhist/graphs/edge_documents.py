@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.graphs.edge_formats import EdgeFormat
 from anonhist.graphs.graph import MAX_NODES
+from anonhist.ingest.columns import Schema
 from anonhist.ingest.delimited import first_line, lines_relation, unpacked, unpacked_lines
 from anonhist.ingest.engine import (
     NO_DIRECTION,
@@ -23,7 +24,7 @@ from anonhist.ingest.engine import (
     translate_failures,
 )
 from anonhist.ingest.locations import escape_pattern, is_remote, readable
-from anonhist.ingest.sources import telling_of_rows
+from anonhist.ingest.source import telling_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,7 +220,7 @@ def opened_document(
     import pyarrow as pa
 
     opening = connect(limits=limits)
-    with translate_failures("The input", path=path), opening as connection, telling_of_rows(declared=False):
+    with translate_failures("The input", path=path), opening as connection, telling_of_rows(Schema.FOUND):
         follow.attach(connection)
         with follow:
             if form is EdgeFormat.MATRIX_MARKET:

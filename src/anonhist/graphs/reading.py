@@ -29,10 +29,13 @@ from anonhist.graphs.node_names import EndNames, node_names, ranks_among
 from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits, followed
-from anonhist.ingest.files import DATABASES, is_delimited, is_json
-from anonhist.ingest.naming import check_batch, check_named, is_spark
+from anonhist.ingest.files import DATABASES, Form, is_delimited
+from anonhist.ingest.locations import as_path
+from anonhist.ingest.memory import is_table
+from anonhist.ingest.naming import check_batch, check_named
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, record_batches
-from anonhist.ingest.sources import as_path, is_table, open_source
+from anonhist.ingest.source import Reading, holder_of
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -293,18 +296,11 @@ class _Asked:
         if form is EdgeFormat.KONECT:
             check_konect(local_files(source, form), self.policy)
         kind = None if form is None else "labels"
-        opening = open_source(
-            source,
-            table=self.table,
-            format=kind,
-            delimiter=self.delimiter,
-            header=self.header is not False,
-            comment=self.comment,
-            keys=self._keys() if is_json(source, format=kind) else (),
-            progress=progress,
-            limits=self.limits,
-        )
-        with opening as opened:
+        has_header = self.header is not False
+        holder = holder_of(source, table=self.table, format=kind, delimiter=self.delimiter, header=has_header)
+        keys = self._keys() if holder.form is Form.JSON else ()
+        asked = Reading(keys, comment=self.comment, progress=progress, limits=self.limits or NO_LIMITS)
+        with holder.open(asked) as opened:
             if form is not None:
                 yield edges_of_lines(opened.table, form)
                 return

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
-from anonhist.ingest.columns import NamedTable, distinct_names, named_relation, quoted
+from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_relation, quoted
 from anonhist.ingest.engine import NO_COUNTED_LINE, WIDE_LINE
 from anonhist.ingest.locations import BEGINNING, check_beginning, escape_pattern, not_utf_8, other_encoding
 from anonhist.ingest.parquet_files import folder_keys, value_in_folder
@@ -94,17 +94,23 @@ def delimited_table(
     separator: Separator,
     *,
     header: bool,
-) -> NamedTable:
+) -> Opened:
     """Return the rows of files with equal headers, every column as text, and the keys of their folders.
 
     ``first_lines`` has the first line of each file, by its name; with ``header`` they name the columns.
     """
     names = common_names(first_lines, separator, header=header)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
-    return _rows(connection, patterns, names, separator.sign, header=header, keys=keys)
+    rows = _rows(connection, patterns, names, separator.sign, header=header, keys=keys)
+    return opened_relation(rows, schema_of_text(header=header), names, tuple(keys))
 
 
-def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, header: bool) -> NamedTable:
+def schema_of_text(*, header: bool) -> Schema:
+    """Return where the names of the columns of delimited text come from."""
+    return Schema.FIRST_LINE if header else Schema.FOUND
+
+
+def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, header: bool) -> Opened:
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
     if not header:
         raise UsageError(
@@ -119,7 +125,8 @@ def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, 
     else:
         line = _piped_line()
     names = names_in_line(line, separator, header=True, what="Standard input")
-    return _rows(connection, [STDIN], names, separator.sign, header=_is_regular(0), keys={})
+    rows = _rows(connection, [STDIN], names, separator.sign, header=_is_regular(0), keys={})
+    return opened_relation(rows, Schema.FIRST_LINE, names)
 
 
 def _rows(
@@ -130,7 +137,7 @@ def _rows(
     *,
     header: bool,
     keys: Mapping[str, str],
-) -> NamedTable:
+) -> Any:
     # The engine calls the column with the name of the file so.
     file, *held = distinct_names(["filename", *names])
     rows = connection.read_csv(
@@ -149,7 +156,7 @@ def _rows(
     if keys:
         values = (f"{value_in_folder(file, spelled)} AS {quoted(key)}" for key, spelled in keys.items())
         rows = rows.project(", ".join((*map(quoted, held), *values)))
-    return named_relation(rows, names, tuple(keys))
+    return rows
 
 
 def common_names(lines: Mapping[str, bytes], separator: Separator, *, header: bool) -> list[str]:
@@ -327,7 +334,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def commented_table(
     connection: duckdb.DuckDBPyConnection, paths: list[str], separator: Separator, comment: str, *, header: bool
-) -> NamedTable:
+) -> Opened:
     """Return the rows of local files of the same columns, as text, without lines that begin with ``comment``.
 
     It is one character. With ``header``, the first line of each file that is neither a comment nor empty names its
@@ -346,7 +353,7 @@ def commented_table(
     for part in parts[1:]:
         lines = lines.union(part)
     rows = lines.filter(f"label IS NOT NULL AND NOT starts_with(label, {_text(comment)})")
-    return named_relation(_fields(rows, separator.sign, len(names)), names)
+    return opened_relation(_fields(rows, separator.sign, len(names)), schema_of_text(header=header), names)
 
 
 def _first_line(path: str, comment: bytes) -> tuple[bytes, int]:

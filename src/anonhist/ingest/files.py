@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.ingest.columns import NamedTable, named_relation
+from anonhist.ingest.columns import Opened, Schema, opened_relation
 from anonhist.ingest.delimited import (
     STDIN,
     Separator,
@@ -35,9 +36,24 @@ if TYPE_CHECKING:
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".hist": "\t"}
 # What a line of a text is, where it has no columns.
 LINES = ("labels", "uniq")
+
+
+class Form(Enum):
+    """What files of rows are."""
+
+    LABELS = "labels"
+    UNIQ = "uniq"
+    DELIMITED = "delimited text"
+    #: The keys to read must be said, and are data.
+    JSON = "JSON lines"
+    #: Columns have declared names and types.
+    PARQUET = "Parquet"
+
+
 _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
+_FORMS = dict.fromkeys(_JSON, Form.JSON) | dict.fromkeys(_PARQUET, Form.PARQUET)
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
 HOW_TO_NAME = (
@@ -57,7 +73,7 @@ def file_table(
     header: bool,
     comment: str | None = None,
     keys: Iterable[str | None] = (),
-) -> NamedTable:
+) -> Opened:
     """Open a path, glob, URL or ``-`` (standard input; see :func:`check_stated`) as a table.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
@@ -124,9 +140,9 @@ def separator_of(ending: str, format: str | None, delimiter: str | None) -> Sepa
     return None if ending not in DELIMITERS else Separator(DELIMITERS[ending], is_said=format is not None)
 
 
-def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, format: str | None) -> NamedTable:  # noqa: A002
+def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, format: str | None) -> Opened:  # noqa: A002
     relation = (labels_relation if format == "labels" else counted_lines)(connection, patterns)
-    return named_relation(relation, relation.columns)
+    return opened_relation(relation, Schema.FOUND, relation.columns)
 
 
 def _refuse_no_rows(source: str, ending: str, delimiter: str | None) -> None:
@@ -156,7 +172,7 @@ def check_stated(
     of the column of labels, which makes it CSV with a header line. Nor is it from that of a .txt file, which may hold
     labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
     """
-    if not is_stdin(source):
+    if not isinstance(source, str) or source != "-":
         if label is None and header and format in (None, "events") and ending_of(source, format) == ".txt":
             check_there(source)
             raise UsageError(
@@ -170,32 +186,9 @@ def check_stated(
         )
 
 
-def is_stdin(source: Any) -> bool:
-    """Return whether a source is standard input, of which nothing is guessed."""
-    return isinstance(source, str) and source == "-"
-
-
-def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
-    """Return whether the columns' names are the first line of a text, and so a row of data if it has no header."""
-    if is_stdin(source):
-        return header and format not in LINES
-    ending = ending_of(source, format)
-    return header and ending is not None and ending not in (*_PARQUET, *_JSON)
-
-
-def has_schema(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
-    """Return whether names and types of columns are public: in Parquet, and in text with a header line, all text."""
-    return is_parquet(source, format=format) or names_are_a_line(source, format=format, header=header)
-
-
-def is_parquet(source: Any, *, format: str | None) -> bool:  # noqa: A002
-    """Return whether a source is Parquet, whose columns have declared names and types."""
-    return ending_of(source, format) in _PARQUET
-
-
-def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
-    """Return whether a source is JSON lines: of these the keys to read must be said."""
-    return ending_of(source, format) in _JSON
+def form_of(source: Any, format: str | None) -> Form:  # noqa: A002
+    """Return what the files of a source are, which is of no matter for what is none."""
+    return Form(format) if format in LINES else _FORMS.get(ending_of(source, format) or "", Form.DELIMITED)
 
 
 def check_there(source: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import NamedTable, distinct_names, named_relation, quoted
+from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_relation, quoted
 from anonhist.ingest.engine import NOT_TEXT
 from anonhist.ingest.locations import BEGINNING, check_beginning
 from anonhist.ingest.parquet_files import keys_of_path, value_in_folder
@@ -37,7 +37,7 @@ _NAME = (
 
 def json_table(
     connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: Sequence[str], keys: Iterable[str | None]
-) -> NamedTable:
+) -> Opened:
     """Return the values of some keys, at least one, every column as text.
 
     Nothing depends on the keys, or on the types of values, that other rows have. A key that a row lacks is null there,
@@ -71,7 +71,7 @@ def json_table(
     for name, spellings in zip(held, spelled, strict=True):
         values = (_NAME.format(value=quoted(name)), *(value_in_folder(file, each) for each in sorted(spellings)))
         texts.append(f"coalesce({', '.join(values)}) AS {quoted(name)}")
-    return named_relation(rows.project(", ".join(texts)), names)
+    return opened_relation(rows.project(", ".join(texts)), Schema.FOUND, names)
 
 
 def _literal(text: str) -> str:

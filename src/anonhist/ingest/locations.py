@@ -265,6 +265,11 @@ _WEB = ("http", "https")
 _OPENERS: dict[str, Callable[[str], Any]] = {"http": _web, "https": _web, "s3": _s3, "gs": _gs}
 
 
+def as_path(source: Any) -> Any:
+    """Return the text of a path object, and anything else as it is."""
+    return os.fspath(source) if isinstance(source, os.PathLike) else source
+
+
 _FILE_URLS = ("file://localhost", "file://")
 
 

@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
-from anonhist.ingest.plain_types import check_holds_names, holds_objects, names_of_objects, order_of_objects
+from anonhist.ingest.plain_types import check_holds_names, holds_objects, is_spark, names_of_objects, order_of_objects
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
 
 if TYPE_CHECKING:
@@ -358,11 +358,6 @@ def is_missing(table: Any, name: str) -> Any:
 def is_of_pandas(table: Any) -> bool:
     """Return whether pandas, or a package with its interface, holds the table."""
     return bool(table.implementation.is_pandas_like())
-
-
-def is_spark(table: Any) -> bool:
-    """Return whether Spark holds the table, itself or by a connection."""
-    return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
 
 
 def is_sqlite(table: Any) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from anonhist.errors import DataError, public_error
-from anonhist.ingest.columns import NamedTable, distinct_names, quoted
+from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, quoted
 from anonhist.ingest.naming import FRACTION, LARGE, TEXT, WHOLE, Declared
 from anonhist.numeric.value_name import LARGEST_NAMED
 
@@ -72,7 +72,7 @@ class _Columns:
     types: tuple[str, ...]
 
 
-def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: list[str]) -> NamedTable:
+def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: list[str]) -> Opened:
     """Return the rows of Parquet files, whose columns may stand in any order, and the keys of their folders.
 
     A column that has one type in some files and none in others has that type. One that holds numbers of several types,
@@ -109,7 +109,7 @@ def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], pa
         chosen += [f"{value_in_folder(file, spelled)} AS {quoted(key)}" for key, spelled in in_folder]
         part = read.project(", ".join(chosen))
         rows = part if rows is None else rows.union(part)
-    return NamedTable(nw.from_native(rows), names, tuple(held), tuple(keys))
+    return opened_as(nw.from_native(rows), Schema.DECLARED, names, held, tuple(keys))
 
 
 def _columns_of(connection: duckdb.DuckDBPyConnection, pattern: str) -> _Columns:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from anonhist.errors import UsageError
+from anonhist.ingest.columns import Opened
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import is_parts
@@ -28,7 +29,6 @@ from anonhist.ingest.query import (
 )
 from anonhist.ingest.row_kinds import RowKind, SaidOfRows, columns_in_table
 from anonhist.ingest.source import Source
-from anonhist.ingest.sources import Opened
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile

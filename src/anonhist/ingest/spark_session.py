@@ -21,10 +21,10 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import are_distinct
-from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line
+from anonhist.ingest.columns import Opened, Schema, are_distinct, opened_frame
+from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
-from anonhist.ingest.files import ending_of, has_schema, is_json, is_parquet, separator_of
+from anonhist.ingest.files import Form, ending_of, form_of, separator_of
 from anonhist.ingest.json_lines import LARGE_FLOAT, keys_to_read
 from anonhist.numeric.value_name import LARGEST_NAMED
 
@@ -77,29 +77,30 @@ def spark_relation(
     delimiter: str | None,
     header: bool,
     keys: Iterable[str | None],
-) -> Any:
+) -> tuple[Any, Schema]:
     """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them."""
     path = files.path
     if path.lower().endswith(".zst"):
         raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
     # The name of a folder is no column.
     reader = session.read.option("recursiveFileLookup", value=True)
-    if is_parquet(files, format=format):
+    form = form_of(files, format)
+    if form is Form.PARQUET:
         # Files whose columns have other types are an error then.
-        return reader.option("mergeSchema", value=True).parquet(path)
-    if format == "labels":
-        return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label")
-    if format == "uniq":
-        return _counted_rows(reader.text(path))
-    if is_json(files, format=format):
-        return _json_rows(reader.text(path), keys)
+        return reader.option("mergeSchema", value=True).parquet(path), Schema.DECLARED
+    if form is Form.LABELS:
+        return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label"), Schema.FOUND
+    if form is Form.UNIQ:
+        return _counted_rows(reader.text(path)), Schema.FOUND
+    if form is Form.JSON:
+        return _json_rows(reader.text(path), keys), Schema.FOUND
     separator = separator_of(ending_of(files, format) or "", format, delimiter)
     if separator is None:
         raise UsageError(
             f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
             "as in events/*.csv, or give the separator of their columns (`delimiter`)."
         )
-    return _delimited_rows(session, path, separator, header=header)
+    return _delimited_rows(session, path, separator, header=header), schema_of_text(header=header)
 
 
 def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bool) -> Any:
@@ -220,25 +221,26 @@ _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 @contextmanager
-def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> Iterator[tuple[Any, bool]]:
-    """Open files as a Narwhals table, and say whether their columns are declared; ``reading`` is how to read them."""
+def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> Iterator[Opened]:
+    """Open files as a Narwhals table; ``reading`` is how to read them."""
     import narwhals as nw
 
     with _session(None) as session, translate_failures(what, path=files.path):
-        table = nw.from_native(spark_relation(session, files, **reading))
-        yield table, has_schema(files, format=reading["format"], header=reading["header"])
+        rows, schema = spark_relation(session, files, **reading)
+        yield opened_frame(nw.from_native(rows), schema)
 
 
 @contextmanager
-def opened_table(url: str, table: str | None) -> Iterator[tuple[Any, bool]]:
-    """Open a table of a cluster as a Narwhals table, and say whether somebody declared its columns.
+def opened_table(url: str, table: str | None) -> Iterator[Opened]:
+    """Open a table of a cluster as a Narwhals table.
 
-    Those of files that are named as a table may be found in their rows, as are keys of JSON.
+    The columns of files that are named as a table may be found in their rows, as are keys of JSON.
     """
     import narwhals as nw
 
     with _session(url) as session, translate_failures("The table"):
-        yield nw.from_native(_table(session, table)), "`" not in str(table) or str(table).startswith("parquet.")
+        is_declared = "`" not in str(table) or str(table).startswith("parquet.")
+        yield opened_frame(nw.from_native(_table(session, table)), Schema.DECLARED if is_declared else Schema.FOUND)
 
 
 def _table(session: Any, name: str | None) -> Any:

@@ -16,7 +16,6 @@ from anonhist.ingest.group_names import Grouping, parts_of, with_periods
 from anonhist.ingest.group_values import Part
 from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, users_query
-from anonhist.ingest.warehouses import check_engine, without_collations
 from anonhist.ingest.windows import increments_query
 
 if TYPE_CHECKING:
@@ -116,10 +115,7 @@ def compiled(dialect: str, query: str) -> str:
     import ibis
 
     table = table_of(dialect)
-    check_engine(table)
-    return without_numbers(
-        str(ibis.to_sql(QUERIES[query](with_plain_types(without_collations(table))).to_native(), dialect=dialect))
-    )
+    return without_numbers(str(ibis.to_sql(QUERIES[query](with_plain_types(table)).to_native(), dialect=dialect)))
 
 
 def without_numbers(sql: str) -> str:

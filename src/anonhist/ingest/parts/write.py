@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import OutputError, UsageError
 from anonhist.ingest.engine import EngineLimits
+from anonhist.ingest.locations import as_path
 from anonhist.ingest.parts.counting import counted
 from anonhist.ingest.parts.files import PartFile, PartWriter, all_rows, is_parts, open_parts, reading_rows
 from anonhist.ingest.parts.private_file import check_part_path, private_file
@@ -19,7 +20,6 @@ from anonhist.ingest.query import check_users
 from anonhist.ingest.random_order import random_key
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
-from anonhist.ingest.sources import as_path
 from anonhist.privacy import parse_order_key
 
 if TYPE_CHECKING:
