@@ -12,9 +12,9 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
+from anonhist.ingest.engine import NO_LIMITS
 from anonhist.ingest.parts import count_into, profile, write_part
 from anonhist.ingest.parts.profile import Parts
-from anonhist.ingest.sources import NO_LIMITS
 from anonhist.profiles import Profile
 from anonhist_testing.parts import KEY, ROWS, table_of
 
