@@ -299,7 +299,7 @@ class _Asked:
         has_header = self.header is not False
         holder = holder_of(source, table=self.table, format=kind, delimiter=self.delimiter, header=has_header)
         keys = self._keys() if holder.form is Form.JSON else ()
-        asked = Reading(keys, comment=self.comment, progress=progress, limits=self.limits or NO_LIMITS)
+        asked = Reading(keys, comment=self.comment, progress=progress, limits=self.limits)
         with holder.open(asked) as opened:
             if form is not None:
                 yield edges_of_lines(opened.table, form)

@@ -81,7 +81,7 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
         # A Series may be counted, whoever wraps it.
         source = source.to_native()
         package = package_of(source)
-    source = with_known_texts(source)
+    source = with_known_texts(source) if package == "pandas" else source
     is_series = any(each.__name__ == "Series" for each in type(source).__mro__)
     if is_series and package in ("pandas", "modin"):
         return _of_series(source, format)

@@ -99,20 +99,14 @@ def replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
     return nw.from_native(native.selectExpr(*chosen))
 
 
-def _arrow_type(table: Any, name: str) -> Any:
-    """Return the type of a column that pandas has Arrow hold, None for all others."""
-    dtypes = getattr(table.to_native(), "dtypes", None) if table.implementation.is_pandas_like() else None
-    return None if dtypes is None else getattr(dtypes[name], "pyarrow_dtype", None)
-
-
-def is_nameless_in_pandas(table: Any, name: str) -> bool:
-    """Return whether pandas has Arrow hold lists, structures or intervals of a calendar in a column."""
-    held = _arrow_type(table, name)
+def _why_nameless(table: Any, name: str) -> str | None:
+    """Return why values of a column of pandas have no names: Arrow may hold lists, structures or intervals."""
+    held = getattr(table.to_native().dtypes[name], "pyarrow_dtype", None)
     if held is None:
-        return False
+        return None
     import pyarrow as pa
 
-    return bool(pa.types.is_nested(held) or pa.types.is_interval(held))
+    return _NO_DURATIONS if pa.types.is_interval(held) else _NO_NAMES if pa.types.is_nested(held) else None
 
 
 def check_holds_names(table: Any, name: str, *, only_whole: bool) -> None:
@@ -128,10 +122,8 @@ def check_holds_names(table: Any, name: str, *, only_whole: bool) -> None:
         raise DataError(_NO_NAMES)
     if isinstance(kind, nw.Duration) and table.implementation.is_ibis():
         raise DataError(_NO_DURATIONS)
-    if is_nameless_in_pandas(table, name):
-        import pyarrow as pa
-
-        raise DataError(_NO_DURATIONS if pa.types.is_interval(_arrow_type(table, name)) else _NO_NAMES)
+    if table.implementation.is_pandas_like() and (why := _why_nameless(table, name)) is not None:
+        raise DataError(why)
 
 
 _COUNT = re.compile(" *0*([0-9]{1,19}) *")
@@ -157,7 +149,7 @@ def holds_objects(table: Any, name: str) -> bool:
         # Narwhals looks into columns of objects.
         if str(table.to_native()[name].dtype) == "object":
             return True
-        return isinstance(table.get_column(name).dtype, nw.Unknown) and not is_nameless_in_pandas(table, name)
+        return isinstance(table.get_column(name).dtype, nw.Unknown) and _why_nameless(table, name) is None
     if kind.is_dask():
         is_held = str(table.to_native().dtypes[name]) == "object"
     else:

@@ -94,20 +94,25 @@ class SaidOfRows:
         ``used`` are columns that are read for something else, the user's among them; items of a ``user`` cannot be
         bounded where rows are counted. ``may_recognize`` lets the names of the columns say that rows are counted.
         """
-        others = header.without(*used)
-        known = self._recognized(others) if may_recognize else self.format
+        others, count = header.without(*used), self.column_of_counts
+        known = self.format
+        if may_recognize and (self.format, self.count) == (None, None):
+            names = tuple(others.names)
+            if self.label is None and names == COUNTED["prevalences"]:
+                known = "prevalences"
+            elif self.label in (None, "label") and names == COUNTED["counts"]:
+                known = "counts"
         if user is not None and known in COUNTED:
             raise UsageError(f"{OF_USERS[:-1]}: give `count={NO_COUNT!r}` if each row is one item.")
         if known == "prevalences":
             kind = self._prevalences(others)
-        elif self.format is None and self.column_of_counts is not None:
-            kind = self._of_column(header, others, self.column_of_counts)
+        elif self.format is None and count is not None:
+            header.require(count=count)
+            kind = RowKind("counts", self._label(header, others.without(count)), count)
         elif known in ("counts", "uniq"):
-            kind = self._counts(others)
+            kind = RowKind("counts", *self._in_place(others, self.label, count, "counts"))
         else:
-            kind = RowKind(
-                "events", others.label_column(None) if self.label is None else header.label_column(self.label)
-            )
+            kind = RowKind("events", self._label(header, others))
             if (self.format, self.count) == (None, None):
                 how = None if user is None else _HOW_OF_USERS
                 # A single column is that of labels, unless it is called as counts are and nobody named it.
@@ -118,23 +123,9 @@ class SaidOfRows:
         header.require(**roles if kind.rows == "prevalences" else {"label": kind.label, **roles})
         return kind
 
-    def _recognized(self, others: Header) -> str | None:
-        """Return the format, or what the names of the columns say of it."""
-        if (self.format, self.count) != (None, None):
-            return self.format
-        names = tuple(others.names)
-        if self.label is None and names == COUNTED["prevalences"]:
-            return "prevalences"
-        return "counts" if self.label in (None, "label") and names == COUNTED["counts"] else None
-
-    def _of_column(self, header: Header, others: Header, count: str) -> RowKind:
-        header.require(count=count)
-        label = others.without(count).label_column(None) if self.label is None else header.label_column(self.label)
-        return RowKind("counts", label, count)
-
-    def _counts(self, others: Header) -> RowKind:
-        label, count = self._in_place(others, self.label, self.column_of_counts, "counts")
-        return RowKind("counts", label, count)
+    def _label(self, header: Header, others: Header) -> str:
+        """Return the column of labels: any that is named, else one that nothing else is read from."""
+        return others.label_column(None) if self.label is None else header.label_column(self.label)
 
     def _prevalences(self, others: Header) -> RowKind:
         count = self.column_of_counts
@@ -173,6 +164,8 @@ def refuse_counts(unused: Header, how: str | None = None) -> None:
 
 def columns_in_table(columns: Columns, header: Header) -> Columns:
     """Return the columns to read under the names that the table has for them."""
+    if not header.renamed:
+        return columns
     grouping = columns.grouping
     return replace(
         columns,

@@ -121,8 +121,8 @@ class Source:
             # Whoever mistyped the name of a release is not told of keys.
             check_there(self.of)
             keys = (*self.rows.keys(), *columns)
-        limits = self.limits or NO_LIMITS
-        return self.holder.open(Reading(keys, twice=twice, progress=progress, spilling=spilling, limits=limits))
+        asked = Reading(keys, twice=twice, progress=progress, spilling=spilling, limits=self.limits)
+        return self.holder.open(asked)
 
 
 @dataclass(frozen=True)
@@ -141,15 +141,11 @@ class Reading:
     what: str = "The input"
     progress: Callable[[float], None] | None = None
     spilling: Spilling = Spilling.TO_FOLDER
-    limits: EngineLimits = NO_LIMITS
+    limits: EngineLimits | None = None
 
-    @contextmanager
-    def engine(self, path: str = ":memory:", *, read_only: bool = False) -> Iterator[tuple[Any, followed]]:
-        """Open DuckDB, and say what follows its progress once it runs."""
-        with connect(path, read_only=read_only, spilling=self.spilling, limits=self.limits) as connection:
-            follow = followed(self.progress)
-            follow.attach(connection)
-            yield connection, follow
+    def connect(self, path: str = ":memory:", *, read_only: bool = False) -> AbstractContextManager[Any]:
+        """Open DuckDB."""
+        return connect(path, read_only=read_only, spilling=self.spilling, limits=self.limits or NO_LIMITS)
 
 
 _READING = Reading()
@@ -170,7 +166,7 @@ class Holder(ABC):
     def open(self, asked: Reading = _READING) -> Iterator[Opened]:
         """Open it as a Narwhals table; what engines raise inside comes out as one sentence without data."""
         let_go_at_exit()
-        if asked.limits != NO_LIMITS and not self.is_ours:
+        if not self.is_ours and asked.limits not in (None, NO_LIMITS):
             raise UsageError(
                 "`memory_limit`, `threads` and `temp_directory` are for DuckDB, which reads files and its own "
                 "databases; this source is held by another engine: set its limits there, and leave these out."
@@ -232,7 +228,9 @@ class Files(Holder):
 
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
-        with translate_failures(asked.what, path=self.of), asked.engine() as (connection, follow):
+        with translate_failures(asked.what, path=self.of), asked.connect() as connection:
+            follow = followed(asked.progress)
+            follow.attach(connection)
             opened = self._kept(connection, asked)
             with follow:
                 yield opened
@@ -305,7 +303,9 @@ class DuckDBTable(Holder):
         import narwhals as nw
 
         path = _database_path(self.of, "duckdb:///")
-        with translate_failures("The database", path=path), asked.engine(path, read_only=True) as (connection, follow):
+        with translate_failures("The database", path=path), asked.connect(path, read_only=True) as connection:
+            follow = followed(asked.progress)
+            follow.attach(connection)
             query = (
                 "SELECT table_name, table_type FROM information_schema.tables "
                 "WHERE table_schema = current_schema() ORDER BY 1"
@@ -436,10 +436,7 @@ class ArrowTable(Holder):
     def _opened(self, asked: Reading) -> Iterator[Opened]:
         import pyarrow as pa
 
-        with (
-            translate_failures("The table"),
-            connect(spilling=asked.spilling, limits=asked.limits) as connection,
-        ):
+        with translate_failures("The table"), asked.connect() as connection:
             table = self.of
             if isinstance(table, pa.Array | pa.ChunkedArray):
                 table = pa.table({"label": table})
@@ -459,10 +456,7 @@ class TableOfSqlFrame(Holder):
     def _opened(self, asked: Reading) -> Iterator[Opened]:
         import narwhals as nw
 
-        with (
-            translate_failures("The table"),
-            connect(spilling=asked.spilling, limits=asked.limits) as connection,
-        ):
+        with translate_failures("The table"), asked.connect() as connection:
             try:
                 batches = self.of.toArrow(batch_size=_ROWS)
             except NotImplementedError:
