@@ -10,8 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.ingest.columns import Opened
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
-from anonhist.ingest.parts.files import is_parts
-from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
+from anonhist.ingest.parts.files import Parts, check_bound, is_parts, refuse_settled
 from anonhist.ingest.protection import Protection, unit_of_profile
 from anonhist.ingest.query import (
     Columns,

@@ -305,7 +305,7 @@ def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
     """
     if not are_parts(sources):
         return asked
-    from anonhist.ingest.parts.profile import Parts, check_bound
+    from anonhist.ingest.parts.files import Parts, check_bound
 
     bound = Parts([Path(source) for source in sources], check_bound(asked.max_per_user)).max_per_user
     if bound is None or asked.max_per_user is not None:
