@@ -21,9 +21,9 @@ from anonhist.cli.entry import run
 from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError
 from anonhist.ingest import EngineLimits, SparkFiles, read_profile
 from anonhist.ingest.columns import Schema
+from anonhist.ingest.files import read_by
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.spark_session import check_reachable, opened_table
-from anonhist.ingest.spark_source import read_by
+from anonhist.ingest.spark import check_reachable, opened_table
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 

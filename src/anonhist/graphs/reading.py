@@ -29,14 +29,13 @@ from anonhist.graphs.node_names import EndNames, node_names, ranks_among
 from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits, followed
-from anonhist.ingest.files import DATABASES, Form, is_delimited
+from anonhist.ingest.files import DATABASES, SPARK_URLS, Form, SparkFiles, is_delimited
 from anonhist.ingest.locations import as_path
 from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import check_batch, check_named
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, record_batches
 from anonhist.ingest.source import Reading, holder_of
-from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 

@@ -13,19 +13,29 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
 from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_relation, quoted
-from anonhist.ingest.engine import NO_COUNTED_LINE, WIDE_LINE
-from anonhist.ingest.locations import BEGINNING, check_beginning, escape_pattern, not_utf_8, other_encoding
-from anonhist.ingest.parquet_files import folder_keys, value_in_folder
+from anonhist.ingest.engine import NO_COUNTED_LINE, NOT_TEXT, WIDE_LINE
+from anonhist.ingest.locations import (
+    BEGINNING,
+    check_beginning,
+    escape_pattern,
+    folder_keys,
+    not_utf_8,
+    other_encoding,
+    value_in_folder,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import IO
 
     import duckdb
+    from numpy.typing import NDArray
 
 STDIN = "/dev/stdin"
 _LONGEST_HEADER = 2**20
@@ -396,3 +406,72 @@ def _unquoted() -> str:
 
 def _text(sign: str) -> str:
     return "'" + sign.replace("'", "''") + "'"
+
+
+_BLOCK = 1 << 20
+# Longer lines are not labels.
+LONGEST_LINE = 1 << 24
+_LINE_FEED, _RETURN = 10, 13
+_MARKS_OF_LINES = re.compile(rb"^(?:" + _BYTE_ORDER_MARK + rb")+", re.MULTILINE)
+
+
+def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    """Read labels from UTF-8 text by blocks, as hashing takes them: label i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are no labels,
+    and come out as labels of no length. Byte order marks at the beginning of a line are skipped. A line that is not
+    UTF-8, or longer than 2^24 bytes, is refused; the message holds nothing of it.
+    """
+    rest: list[bytes] = []
+    pending, is_first = 0, True
+    for part in _parts(stream, block):
+        if is_first:
+            check_beginning(part[:BEGINNING], "The input")
+            is_first = False
+        # The second half of a line's end may be in the next part, so only line feeds end lines here.
+        end = part.rfind(b"\n") + 1
+        if pending + (part.find(b"\n") if end else len(part)) > LONGEST_LINE:
+            raise DataError("A line is longer than 2^24 bytes: give one label a line.")
+        if not end:
+            rest.append(part)
+            pending += len(part)
+            continue
+        yield _split(b"".join((*rest, part[:end])))
+        rest, pending = [part[end:]], len(part) - end
+    if last := b"".join(rest):
+        yield _split(last + b"\n")
+
+
+def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
+    """Read parts of this size or more, one read a call: reading on until there is enough would not hear of Ctrl-C."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := stream.read1(block):  # type: ignore[attr-defined]  # buffered streams have it
+        pieces.append(piece)
+        size += len(piece)
+        if size >= block:
+            yield b"".join(pieces)
+            pieces, size = [], 0
+    if pieces:
+        yield b"".join(pieces)
+
+
+def _split(lines: bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Split whole lines."""
+    if _BYTE_ORDER_MARK in lines:
+        # At every line, not the first alone: another line before it must not change how one is read.
+        lines = _MARKS_OF_LINES.sub(b"", lines)
+    try:
+        lines.isascii() or lines.decode()
+    except UnicodeDecodeError:
+        raise DataError(f"The input {NOT_TEXT}") from None
+    text = np.frombuffer(lines, dtype=np.uint8)
+    feeds = np.flatnonzero(text == _LINE_FEED)
+    is_end = np.zeros(text.size, dtype=np.bool_)
+    is_end[feeds] = True
+    # Before a line feed at the very beginning, index −1 is the last byte, which is a line feed.
+    before = feeds - 1
+    has_return = text[before] == _RETURN
+    is_end[before[has_return]] = True
+    ends = feeds - np.arange(feeds.size) - np.cumsum(has_return)
+    return text[~is_end], np.concatenate((np.zeros(1, dtype=np.int64), ends))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, mask
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.ingest.columns import Opened, Schema, opened_relation
 from anonhist.ingest.delimited import (
     STDIN,
@@ -21,10 +23,8 @@ from anonhist.ingest.delimited import (
     lines_relation,
     stdin_table,
 )
-from anonhist.ingest.json_lines import json_table
 from anonhist.ingest.locations import attach, check_beginnings, escape_pattern, is_remote, match_files, readable
-from anonhist.ingest.parquet_files import parquet_table
-from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
+from anonhist.ingest.typed_files import json_table, parquet_table
 from anonhist.ingest.warehouses import WAREHOUSES
 
 if TYPE_CHECKING:
@@ -56,12 +56,68 @@ _PARQUET = (".parquet", ".pq")
 _FORMS = dict.fromkeys(_JSON, Form.JSON) | dict.fromkeys(_PARQUET, Form.PARQUET)
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
+# A standalone cluster, and a server of Spark Connect.
+SPARK_URLS = ("spark://", "sc://")
 HOW_TO_NAME = (
     f"Name a database as duckdb:///FILE, sqlite:///FILE, postgresql://…, "
     f"{', '.join(f'{scheme}://…' for scheme in WAREHOUSES)}, or Spark as spark://HOST:PORT or sc://HOST:PORT (Spark "
     "Connect), and one of its tables (`table`)."
 )
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
+
+
+# What reads files: the first, unless the other is asked for.
+ENGINES = ("duckdb", "spark")
+_NO_FILES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *SPARK_URLS)
+
+
+def _parse_file(path: str) -> str:
+    if path.startswith(_NO_FILES):
+        raise UsageError(f"`engine` says what reads files, and {mask(path)!r} names none: leave it out.")
+    return path
+
+
+def _parse_path(given: str | os.PathLike[str]) -> str:
+    path = os.fspath(given)
+    if path == "-":
+        raise UsageError("Spark cannot read standard input: write it to a file, or let DuckDB read it.")
+    return _parse_file(path)
+
+
+@frozen
+class SparkFiles:
+    """Files that Spark reads: a source for every reader, as a path is one that DuckDB reads.
+
+    Spark is the session of this process if there is one, else a new one with your settings (``spark-defaults.conf``,
+    ``SPARK_REMOTE``), which by default has all cores of this machine.
+
+    Attributes
+    ----------
+    path
+        Path, folder or pattern of .csv, .tsv, .txt, .jsonl or .parquet, the first four also with .gz, wherever Spark
+        reads, as in ``"hdfs://host/events/*.parquet"``.
+
+    Raises
+    ------
+    UsageError
+        If it names no files.
+
+    Examples
+    --------
+    >>> SparkFiles("events/*.parquet")
+    SparkFiles(path='events/*.parquet')
+    """
+
+    path: Converted[str | os.PathLike[str], str] = converted(_parse_path)
+
+
+def read_by(engine: str | None, source: str) -> str | SparkFiles:
+    """Return a source as its engine takes it: ``"duckdb"``, ``"spark"``, or None where nothing is said of it."""
+    if engine is None:
+        return source
+    if engine not in ENGINES:
+        raise UsageError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}.")
+    return SparkFiles(source) if engine == "spark" else _parse_file(source)
 
 
 def file_table(
@@ -78,7 +134,7 @@ def file_table(
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
     JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see
-    :func:`~anonhist.ingest.json_lines.json_table`. The keys of folders, as in ``day=1/part-0.csv``, are columns where
+    :func:`~anonhist.ingest.typed_files.json_table`. The keys of folders, as in ``day=1/part-0.csv``, are columns where
     they are named.
     """
     if source == "-":

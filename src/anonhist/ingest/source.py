@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_frame, opened_relation
 from anonhist.ingest.engine import NO_LIMITS, Spilling, connect, followed, let_go_at_exit, translate_failures
-from anonhist.ingest.files import DATABASES, HOW_TO_NAME, Form, check_stated, check_there, file_table, form_of
+from anonhist.ingest.files import (
+    DATABASES,
+    HOW_TO_NAME,
+    SPARK_URLS,
+    Form,
+    SparkFiles,
+    check_stated,
+    check_there,
+    file_table,
+    form_of,
+)
 from anonhist.ingest.locations import as_path, match_files
 from anonhist.ingest.memory import (
     TABLES,
@@ -29,8 +39,7 @@ from anonhist.ingest.memory import (
 )
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.plain_types import is_spark, with_plain_types
-from anonhist.ingest.spark_session import opened_files, opened_table, without_logs_of_rows
-from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
+from anonhist.ingest.spark import opened_files, opened_table, without_logs_of_rows
 from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import connect_to, materialized_views
 

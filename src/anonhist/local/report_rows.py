@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.errors import DataError
 from anonhist.ingest.query import record_batches
-from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions
+from anonhist.ingest.spark import numbers_batch, numbers_of_partitions
 from anonhist.local.surveys.reports import BytesColumn, Reports, Tally, WholeColumn, sum_cells
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.delimited import label_blocks
 from anonhist.ingest.engine import EngineLimits, Spilling
 from anonhist.ingest.files import LINES, input_files
-from anonhist.ingest.json_lines import label_blocks
 from anonhist.ingest.locations import as_path, identity
 from anonhist.ingest.memory import counted_table
 from anonhist.ingest.naming import check_batch

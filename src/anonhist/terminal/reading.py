@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from anonhist.ingest.engine import EngineLimits
+    from anonhist.ingest.files import SparkFiles
     from anonhist.ingest.source import Source
-    from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
@@ -119,7 +119,7 @@ def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool
 
 def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:
     """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
-    from anonhist.ingest.spark_source import read_by
+    from anonhist.ingest.files import read_by
 
     said = {name: value for name, value in reading.items() if name != "engine"}
     return read_by(reading["engine"], source), said

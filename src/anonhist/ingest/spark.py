@@ -1,9 +1,11 @@
-"""Sessions of Spark: this process's, a new one, or a connection; and files as its tables, as DuckDB reads them.
+"""Spark: its sessions, files as its tables, as DuckDB reads them, and what its partitions send: sums, and never rows.
 
 Text stays text, and nothing is inferred. Spark differs in some files that DuckDB refuses or takes otherwise: empty
 lines are left out; of equal keys in an object of JSON the last one counts; columns that some Parquet files lack are
 null there; U+FFFD is refused as a sign that is not UTF-8; a quote that is not closed is noticed after 2 MB. A file of
 CSV is read by one task, since a quoted field may hold line breaks.
+
+Executors import this package, so it must be installed on them, with PyArrow.
 """
 
 from __future__ import annotations
@@ -20,18 +22,55 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Opened, Schema, are_distinct, opened_frame
 from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
 from anonhist.ingest.files import Form, ending_of, form_of, separator_of
-from anonhist.ingest.json_lines import LARGE_FLOAT, keys_to_read
+from anonhist.ingest.query import record_batches
+from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from anonhist.ingest.spark_source import SparkFiles
+    from numpy.typing import NDArray
+
+    from anonhist.ingest.files import SparkFiles
+
+_NUMBERS = "place long, number long"
+_ROWS = 1 << 20
+
+
+def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Iterator[Any]:
+    """Run a function on the Arrow batches of each partition of a Spark table, and return the batches it yields."""
+    import narwhals as nw
+
+    with warnings.catch_warnings():
+        # Spark asks for pandas first, and warns of versions that it does not know: none of it is used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        worked = frame.mapInArrow(work, schema)
+    return record_batches(nw.from_native(worked), _ROWS)
+
+
+def numbers_of_partitions(
+    frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Run a function that yields batches of numbers on each partition; return all places and all numbers."""
+    batches = list(work_on_partitions(frame, work, _NUMBERS))
+    nothing = np.zeros(0, dtype=np.int64)
+    places, numbers = ([batch.column(name).to_numpy() for batch in batches] for name in ("place", "number"))
+    return np.concatenate([nothing, *places]), np.concatenate([nothing, *numbers])
+
+
+def numbers_batch(places: NDArray[np.int64], numbers: NDArray[np.int64]) -> Any:
+    """Return places and their numbers as an Arrow batch."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([pa.array(places), pa.array(numbers)], names=["place", "number"])
+
 
 _OF_QUERIES = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
@@ -143,7 +182,7 @@ def _counted_rows(lines: Any) -> Any:
 
 
 def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
-    """Return the values of keys by the rules of :func:`~anonhist.ingest.json_lines.json_table`."""
+    """Return the values of keys by the rules of :func:`~anonhist.ingest.typed_files.json_table`."""
     names = keys_to_read(keys)
     if not are_distinct(names):
         raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
