@@ -123,7 +123,6 @@ REVIEWED_OBJECTS = {
     "ingest.parts.files.PartWriter": CALL,
     "ingest.parts.rows.ascending": CALL,
     "ingest.query.Shares": CALL,
-    "ingest.engine.followed": CALL,
     "local.reading._Allowance": CALL,
     "ingest.locations._Whole": "threads of DuckDB read through files of their own, or one after another",
     "local.report_rows.TallySum": CALL,

@@ -28,7 +28,7 @@ from anonhist.graphs.graph import SIMPLE, Degrees, EdgePolicy, Graph, check_poli
 from anonhist.graphs.node_names import EndNames, node_names, ranks_among
 from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import required_key
-from anonhist.ingest.engine import NO_LIMITS, EngineLimits, followed
+from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.files import DATABASES, SPARK_URLS, Form, SparkFiles, is_delimited
 from anonhist.ingest.locations import as_path
 from anonhist.ingest.memory import is_table
@@ -288,8 +288,8 @@ class _Asked:
         form = self.form(source)
         if form is not None and form.is_document:
             (path,) = local_files(source, form)
-            follow, limits = followed(progress), self.limits or NO_LIMITS
-            with opened_document(path, form, self.policy, follow=follow, limits=limits) as rows:
+            limits = self.limits or NO_LIMITS
+            with opened_document(path, form, self.policy, progress=progress, limits=limits) as rows:
                 yield rows
             return
         if form is EdgeFormat.KONECT:

@@ -316,10 +316,25 @@ def profile_pairs(
     kept = [(int(count), int(prevalence)) for count, is_null, prevalence in rows if keep_null or not is_null]
     if not keep_null and notify is not None:
         left_out = sum(int(count) * int(prevalence) for count, is_null, prevalence in rows if is_null)
-        if left_out:
-            many = "1 item without a label was" if left_out == 1 else f"{left_out:,} items without a label were"
-            notify(f"{many} left out (`keep_null=True` counts them as one label).")
+        tell_of_unlabelled(left_out, notify)
     return kept
+
+
+def tell_of_unlabelled(items: int, notify: Callable[[str], None]) -> None:
+    """Tell the operator how many items without a label were left out, if some were."""
+    if items:
+        many = "1 item without a label was" if items == 1 else f"{items:,} items without a label were"
+        notify(f"{many} left out (`keep_null=True` counts them as one label).")
+
+
+def tell_of_bound(table: Any, columns: Columns, kept: int, notify: Callable[[str], None]) -> None:
+    """Tell the operator how many rows were left out where users are bounded, if some were: the table is read again."""
+    rows, missing = (int(many or 0) for many in fetch(dropped_query(table, columns))[0])
+    if rows > kept:
+        notify(
+            f"{rows - kept:,} of {rows:,} rows were left out: {missing:,} without a user, the others without a label "
+            f"or over the limit of {columns.max_per_user} per user."
+        )
 
 
 def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, count_users: bool) -> int | None:

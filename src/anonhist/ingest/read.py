@@ -19,11 +19,11 @@ from anonhist.ingest.query import (
     check_whole,
     counted_events,
     counts_query,
-    dropped_query,
     events_query,
     fetch,
     prevalences_query,
     profile_pairs,
+    tell_of_bound,
     users_query,
 )
 from anonhist.ingest.row_kinds import RowKind, SaidOfRows, columns_in_table
@@ -172,10 +172,8 @@ def read_profile(
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
     said = SaidOfRows(format, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits).as_counted()
-    labels = named.labels()
+    labels = named.lone_labels(user)
     if labels is not None:
-        if (label, count, user, table) != (None, None, None, None) or format in ("counts", "prevalences", "uniq"):
-            raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return _from_labels(labels, protection, notify)
     shares, asks_again = Shares(progress), count_users or (user is not None and notify is not None)
     with named.open(
@@ -225,13 +223,7 @@ def _events(
     check_named(all(all(row[3:]) for row in counted))
     pairs = profile_pairs([row[:3] for row in counted], keep_null=columns.keep_null, notify=notify)
     if columns.user is not None and notify is not None:
-        rows, missing = fetch(dropped_query(table, columns))[0]
-        kept = sum(count * prevalence for count, prevalence in pairs)
-        if int(rows) > kept:
-            notify(
-                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(missing or 0):,} without a user, the "
-                f"others without a label or over the limit of {columns.max_per_user} per user."
-            )
+        tell_of_bound(table, columns, sum(count * prevalence for count, prevalence in pairs), notify)
     return pairs
 
 

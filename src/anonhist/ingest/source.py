@@ -39,6 +39,7 @@ from anonhist.ingest.memory import (
 )
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.plain_types import is_spark, with_plain_types
+from anonhist.ingest.row_kinds import COUNTED
 from anonhist.ingest.spark import opened_files, opened_table, without_logs_of_rows
 from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import connect_to, materialized_views
@@ -101,6 +102,14 @@ class Source:
     def labels(self) -> list[Any] | None:
         """Return the labels of a source that is nothing but labels in memory; None for all others."""
         return plain_labels(self.of) if isinstance(self.holder, NoTable) else None
+
+    def lone_labels(self, user: str | None) -> list[Any] | None:
+        """Return the same, having refused columns where there are none but labels."""
+        labels, said = self.labels(), self.rows
+        named = (said.label, said.count, user, self.table)
+        if labels is not None and (any(each is not None for each in named) or said.format in (*COUNTED, "uniq")):
+            raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
+        return labels
 
     @property
     def may_recognize(self) -> bool:
@@ -238,10 +247,8 @@ class Files(Holder):
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
         with translate_failures(asked.what, path=self.of), asked.connect() as connection:
-            follow = followed(asked.progress)
-            follow.attach(connection)
             opened = self._kept(connection, asked)
-            with follow:
+            with followed(connection, asked.progress):
                 yield opened
 
     def _kept(self, connection: Any, asked: Reading) -> Opened:
@@ -313,8 +320,6 @@ class DuckDBTable(Holder):
 
         path = _database_path(self.of, "duckdb:///")
         with translate_failures("The database", path=path), asked.connect(path, read_only=True) as connection:
-            follow = followed(asked.progress)
-            follow.attach(connection)
             query = (
                 "SELECT table_name, table_type FROM information_schema.tables "
                 "WHERE table_schema = current_schema() ORDER BY 1"
@@ -324,7 +329,7 @@ class DuckDBTable(Holder):
             native = connection.table('"' + str(self.table).replace('"', '""') + '"')
             schema = Schema.DECLARED if kinds[str(self.table)] == "BASE TABLE" else Schema.FOUND
             opened = opened_frame(nw.from_native(native), schema)
-            with follow:
+            with followed(connection, asked.progress):
                 yield opened
 
 

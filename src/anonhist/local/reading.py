@@ -169,8 +169,7 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
         return
     is_path = isinstance(source, str)
     what = "The table" if not is_path else "Standard input" if source == "-" else f"The file {mask(source)!r}"
-    follow = followed(progress)
-    with _open_reports(survey, source, what, follow) as (connection, relation), follow:
+    with _open_reports(survey, source, what, progress) as (connection, relation):
         columns = expressions(survey, relation, what)
         query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
         count = _group_reports if is_groupable(survey, most=_MOST_GROUPS) else _stream_reports
@@ -239,17 +238,20 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
 
 
 @contextmanager
-def _open_reports(survey: Survey, source: Any, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+def _open_reports(
+    survey: Survey, source: Any, what: str, progress: Callable[[float], None] | None
+) -> Iterator[tuple[Any, Any]]:
     if not isinstance(source, str):
         with translate_failures(what), connect() as connection:
             yield connection, _columns_of_reports(survey, _named_in_memory(connection, source), what)
         return
     keys = names_of(survey)
-    with translate_failures(what, path=source), connect() as connection:
-        follow.attach(connection)
-        with spool_stdin() if source == "-" else nullcontext(source) as path:
-            named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
-            yield connection, _columns_of_reports(survey, named, what)
+    spooled = spool_stdin() if source == "-" else nullcontext(source)
+    with translate_failures(what, path=source), connect() as connection, spooled as path:
+        named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
+        relation = _columns_of_reports(survey, named, what)
+        with followed(connection, progress):
+            yield connection, relation
 
 
 def _named_in_memory(connection: Any, source: Any) -> Opened:
@@ -375,11 +377,9 @@ def opened_values(
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )
-    follow = followed(progress)
     with connect(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.
         with translate_failures("The input", path=source):
-            follow.attach(connection)
             keys = [required_key(label)] if form_of(source, format) is Form.JSON else []
             named = file_table(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
             names = named.header
@@ -388,7 +388,7 @@ def opened_values(
                 refuse_counts(names.without(label), "write a row for each item, or give `format='events'` if each is")
             name, table = names.in_table(label), with_plain_types(named.table)
             query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
-        with follow:
+        with followed(connection, progress):
             yield _texts(query, source)
 
 

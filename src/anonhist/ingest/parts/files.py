@@ -373,17 +373,15 @@ class Parts:
 
     def pairs(self, limits: EngineLimits, progress: Callable[[float], None] | None) -> Pairs:
         """Return (count, prevalence) of all parts together: private; refuse damaged rows and over 2^63 − 1 items."""
-        follow = followed(progress)
-        with translate_failures("A part"), connect(limits=limits) as connection:
-            follow.attach(connection)
-            with follow:
-                if len(self._files) <= FEW:
-                    return self._merged(connection)
-                users = self.max_per_user
-                pairs = self._of_labels(connection) if users is None else self._of_users(connection, users)
-                for each in self._files:
-                    each.check_unchanged()
-                return pairs
+        opening = connect(limits=limits)
+        with translate_failures("A part"), opening as connection, followed(connection, progress):
+            if len(self._files) <= FEW:
+                return self._merged(connection)
+            users = self.max_per_user
+            pairs = self._of_labels(connection) if users is None else self._of_users(connection, users)
+            for each in self._files:
+                each.check_unchanged()
+            return pairs
 
     def _merged(self, connection: Any) -> Pairs:
         """Read few parts in the order of their keys, which is checked as rows come: so each label is there once."""
