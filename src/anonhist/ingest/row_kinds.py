@@ -166,7 +166,6 @@ def columns_in_table(columns: Columns, header: Header) -> Columns:
     """Return the columns to read under the names that the table has for them."""
     if not header.renamed:
         return columns
-    grouping = columns.grouping
     return replace(
         columns,
         label=header.in_table(columns.label),
@@ -174,7 +173,7 @@ def columns_in_table(columns: Columns, header: Header) -> Columns:
         count=header.in_table(columns.count),
         prevalence=header.in_table(columns.prevalence),
         order_by=header.in_table(columns.order_by),
-        grouping=None if grouping is None else replace(grouping, parts=parts_in_table(grouping.parts, header)),
+        grouping=replace(columns.grouping, parts=parts_in_table(columns.grouping.parts, header)),
         days=None if columns.days is None else (part_in_table(columns.days[0], header), columns.days[1]),
     )
 

@@ -14,8 +14,8 @@ from anonhist.errors import UsageError
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.groups.lists import group_rows
-from anonhist.ingest.groups.queries import order_key_of, protected_unit, unlisted_grouping
 from anonhist.ingest.naming import NAMED, check_named
+from anonhist.ingest.protection import order_key_of, protected_unit, unlisted_grouping
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from anonhist.ingest.columns import Header
     from anonhist.ingest.group_names import Grouping
     from anonhist.ingest.group_values import Part
-    from anonhist.profiles.grouped import Group
 
 
 def _counts(
@@ -65,14 +64,14 @@ def _counts(
     if columns.days is None:
         raise ValueError("Windows are counted on days.")
     part, days = columns.days
-    parts = () if columns.grouping is None else columns.grouping.parts
+    parts = columns.grouping.parts
     if source.labels() is not None:
         raise UsageError("A list of labels has no column of dates: pass a table.")
     held = (columns.user, columns.order_by, part.column, *(each.column for each in parts))
     with source.open(*held, progress=progress) as opened:
         columns = _columns_in(opened.header, columns, part, source.rows, may_recognize=source.may_recognize)
         columns = columns_in_table(columns, opened.header)
-        if group_into is not None and columns.grouping is not None:
+        if group_into is not None:
             columns = replace(columns, grouping=group_into(opened.table, columns.grouping))
         dated = (*parts_in_table(parts, opened.header), part_in_table(part, opened.header))
         rows = fetch(increments_query(with_periods(opened.table, dated), columns, thresholds))
@@ -84,28 +83,26 @@ def _counts(
         rows = [row[:-4] for row in rows]
     place = {part.key_of(day): at for at, day in enumerate(days)}
     nothing = np.zeros((len(thresholds), len(days)), dtype=np.int64)
-    found: dict[str | None, NDArray[np.int64]] = {}
+    found: dict[str, NDArray[np.int64]] = {}
     for day, _, *rest in rows:
         reached, group = rest[: len(thresholds)], rest[len(thresholds) :]
-        key = group[0] if group else None
+        key = group[0] if group else ""
         found.setdefault(key, nothing.copy())[:, place[day]] += np.array(reached, dtype=np.int64)
     grouping = columns.grouping
-    keys: dict[Group, str | None]
-    keys = {(): None} if grouping is None else {group: grouping.key_of(group) for group in grouping.groups}
     return GroupedCumulativeCounts(
         tuple(each.name for each in parts),
         {
             group: CumulativeCounts(
                 thresholds, days, found.get(key, nothing), unit=unit, order_key=columns.order_key or None
             )
-            for group, key in keys.items()
+            for group, key in ((group, grouping.key_of(group)) for group in grouping.groups)
         },
     )
 
 
 def _columns_in(header: Header, columns: Columns, day: Part, said: SaidOfRows, *, may_recognize: bool) -> Columns:
     """Return which columns to read, having refused those that are not there, or are said to be two things."""
-    parts = () if columns.grouping is None else columns.grouping.parts
+    parts = columns.grouping.parts
     for part in parts:
         header.require(group=part.column)
     used = (day.column, columns.user, columns.order_by, *(part.column for part in parts))
@@ -134,7 +131,7 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
     rows = bounded_rows(table, columns)
     is_counted = columns.rows == "counts"
     flags = [name for name in rows.collect_schema().names() if name == NAMED]
-    group = [] if columns.grouping is None else [GROUP]
+    group = [GROUP] if columns.grouping.parts else []
     # Items of users have labels already: SQLite limits the depth of nested queries.
     if not columns.keep_null and columns.user is None:
         rows = rows.filter(~nw.col("label").is_null())
@@ -144,7 +141,7 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
     if is_counted:
         # A label is in no group where it counts nothing.
         counted = counted.filter(counts_something("count", "wrong"))
-    if columns.grouping is not None and columns.grouping.groups_per_label is not None:
+    if columns.grouping.groups_per_label is not None:
         most, first = columns.grouping.groups_per_label, nw.col("wrong") > 0 if is_counted else None
         counted = rows_in_few_groups_of_labels(counted, most, columns.order_key, first=first)
     # Rows without a label, where they count, are one label, which not every engine takes for one by itself.

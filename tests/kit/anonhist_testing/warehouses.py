@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from anonhist.ingest.group_names import Grouping, parts_of, with_periods
+from anonhist.ingest.group_names import UNGROUPED, Grouping, parts_of, with_periods
 from anonhist.ingest.group_values import Part
 from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, users_query
@@ -59,15 +59,10 @@ def _events(
     user: str | None = None,
     most: int | None = None,
     order_by: str | None = None,
-    grouping: Grouping | None = None,
+    grouping: Grouping = UNGROUPED,
 ) -> Query:
     chosen = Columns(label, user, most, order_by, KEY, grouping=grouping)
-
-    def query(table: Any) -> Any:
-        dated = table if chosen.grouping is None else with_periods(table, chosen.grouping.parts)
-        return events_query(dated, chosen)
-
-    return query
+    return lambda table: events_query(with_periods(table, chosen.grouping.parts), chosen)
 
 
 def _windows(days: tuple[Part, tuple[str, ...]], user: str | None = None, most: int | None = None) -> Query:
