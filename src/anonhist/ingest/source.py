@@ -111,18 +111,15 @@ class Source:
             raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return labels
 
-    @property
-    def may_recognize(self) -> bool:
-        """Whether names of columns are public, so that they may say what rows are; keys are data."""
-        return self.holder.form is not Form.JSON and not isinstance(self.holder, StandardInput)
-
-    def kind(self, header: Header, protection: Protection) -> RowKind:
+    def kind(self, header: Header, protection: Protection, *others: str) -> RowKind:
         """Return what a row stands for, as :meth:`~anonhist.ingest.row_kinds.SaidOfRows.kind` does.
 
-        Columns of users and of their order that are not there are refused, too.
+        Columns of users and of their order that are not there are refused, too. ``others`` are read besides.
         """
-        user, used = protection.user, protection.columns_read
-        kind = self.rows.kind(header, used, user=user, may_recognize=self.may_recognize)
+        user, used = protection.user, (*protection.columns_read, *others)
+        # Names of columns may say what rows are where they are public: keys are data, and so may the first line be.
+        may_recognize = self.holder.form is not Form.JSON and not isinstance(self.holder, StandardInput)
+        kind = self.rows.kind(header, used, user=user, may_recognize=may_recognize)
         header.require(user=user, order=protection.order_by)
         return kind
 

@@ -188,15 +188,11 @@ def group_of(released: Any, group: str | None) -> Any:
 
 def refuse_release(*sources: str) -> None:
     """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
-    for source in sources:
-        _refuse_release(source)
-
-
-def _refuse_release(source: str) -> None:
     from anonhist.formats.reading import is_table_of_release
 
-    if _begins_as_release(source) or is_table_of_release(source):
-        raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
+    for source in sources:
+        if _begins_as_release(source) or is_table_of_release(source):
+            raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
 
 
 def _read_release(source: str) -> Release | GroupedRelease | None:
