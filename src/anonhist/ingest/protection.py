@@ -15,6 +15,7 @@ from anonhist.profiles import Bounded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from anonhist.ingest.columns import Header
     from anonhist.ingest.row_kinds import RowKind
 
 _NOT_BOUNDED = (
@@ -98,19 +99,21 @@ class Protection:
             return Bounded.ITEMS_OF_USERS, self.max_per_user
         raise UsageError(_NOT_BOUNDED)
 
-    def columns(self, kind: RowKind) -> Columns:
-        """Return the columns to read where rows are of this kind."""
+    def columns(self, kind: RowKind, header: Header) -> Columns:
+        """Return the columns to read where rows are of this kind, under the names that the table has for them."""
+        held = header.in_table
+        parts = tuple(part.in_table(held(part.column)) for part in self.grouping.parts)
         return Columns(
-            kind.label,
-            self.user,
+            held(kind.label),
+            held(self.user),
             self.max_per_user,
-            self.order_by,
+            held(self.order_by),
             self.order_key or "",
             self.keep_null,
-            grouping=self.grouping,
+            grouping=replace(self.grouping, parts=parts),
             rows=kind.rows,
-            count=kind.count,
-            prevalence=kind.prevalence,
+            count=held(kind.count),
+            prevalence=held(kind.prevalence),
         )
 
 

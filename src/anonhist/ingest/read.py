@@ -26,7 +26,7 @@ from anonhist.ingest.query import (
     tell_of_bound,
     users_query,
 )
-from anonhist.ingest.row_kinds import RowKind, SaidOfRows, columns_in_table
+from anonhist.ingest.row_kinds import RowKind, SaidOfRows
 from anonhist.ingest.source import Source
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
@@ -180,7 +180,7 @@ def read_profile(
         *protection.columns_read, twice=asks_again, progress=None if progress is None else shares
     ) as opened:
         kind = named.kind(opened.header, protection)
-        columns = columns_in_table(protection.columns(kind), opened.header)
+        columns = protection.columns(kind, opened.header)
         if kind.rows == "prevalences":
             pairs = _prevalences(opened.table, columns, kind, notify)
         elif kind.rows == "counts":

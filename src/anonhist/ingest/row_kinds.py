@@ -6,7 +6,7 @@ column that is called as counts are, and that nothing reads, is asked about: to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.ingest.columns import Header
-    from anonhist.ingest.group_values import Part
-    from anonhist.ingest.query import Columns
 
 COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 #: What people give for the column of counts where there is none: each row is one item.
@@ -160,29 +158,3 @@ def refuse_counts(unused: Header, how: str | None = None) -> None:
     named = f"`count={found[0]!r}`" if len(found) == 1 else "its name (`count`)"
     how = how or f"give {named} if it does, or `count={NO_COUNT!r}` if each row is one item"
     raise UsageError(f"Column {' or '.join(map(repr, found))} may say how many items a row stands for: {how}.")
-
-
-def columns_in_table(columns: Columns, header: Header) -> Columns:
-    """Return the columns to read under the names that the table has for them."""
-    if not header.renamed:
-        return columns
-    return replace(
-        columns,
-        label=header.in_table(columns.label),
-        user=header.in_table(columns.user),
-        count=header.in_table(columns.count),
-        prevalence=header.in_table(columns.prevalence),
-        order_by=header.in_table(columns.order_by),
-        grouping=replace(columns.grouping, parts=parts_in_table(columns.grouping.parts, header)),
-        days=None if columns.days is None else (part_in_table(columns.days[0], header), columns.days[1]),
-    )
-
-
-def parts_in_table(parts: Sequence[Part], header: Header) -> tuple[Part, ...]:
-    """Return grouping columns under the names that the table has for them."""
-    return tuple(part_in_table(part, header) for part in parts)
-
-
-def part_in_table(part: Part, header: Header) -> Part:
-    """Return a grouping column under the name that the table has for it."""
-    return part.in_table(header.in_table(part.column))

@@ -27,7 +27,7 @@ from anonhist.ingest.query import (
     large_units,
 )
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table, part_in_table
+from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import (
@@ -62,15 +62,13 @@ def _counts(
         raise UsageError("A list of labels has no column of dates: pass a table.")
     held = (protection.user, protection.order_by, part.column, *(each.column for each in parts))
     with source.open(*held, progress=progress) as opened:
-        columns = replace(_columns_in(opened.header, source, protection, part), days=dates)
-        columns = columns_in_table(columns, opened.header)
-        own = columns.grouping.parts
+        columns = _columns_in(opened.header, source, protection, part)
+        own, date_part = columns.grouping.parts, part.in_table(opened.header.in_table(part.column))
         listed = listed_groups(
             groups, parts, [each.kind_in(opened.table) for each in own], keep_null=protection.keep_null
         )
-        columns = replace(columns, grouping=columns.grouping.of_listed(listed))
-        dated = (*own, part_in_table(part, opened.header))
-        rows = fetch(increments_query(with_periods(opened.table, dated), columns, thresholds))
+        columns = replace(columns, grouping=columns.grouping.of_listed(listed), days=(date_part, days))
+        rows = fetch(increments_query(with_periods(opened.table, (*own, date_part)), columns, thresholds))
     check_named(all(bool(row[1]) for row in rows))
     if columns.rows == "counts":
         check_whole(columns.count, sum(int(row[-1]) for row in rows))
@@ -109,7 +107,7 @@ def _columns_in(header: Header, source: Source, protection: Protection, day: Par
             raise UsageError(
                 f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
             )
-    return protection.columns(kind)
+    return protection.columns(kind, header)
 
 
 def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:

@@ -20,7 +20,7 @@ from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import bounded_rows, check_whole, counted_rows, record_batches, text_buffers
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table
+from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source, StandardInput
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, count_partitions
 from anonhist.sketches.sketch import Sketch
@@ -137,7 +137,7 @@ def update_sketch(
             kind = named.kind(opened.header, protection)
             if kind.rows == "prevalences":
                 raise UsageError(_PREVALENCES)
-            columns = replace(columns_in_table(protection.columns(kind), opened.header), only_whole=True)
+            columns = replace(protection.columns(kind, opened.header), only_whole=True)
             query = (
                 bounded_rows(opened.table, columns)
                 if columns.count is None

@@ -38,7 +38,7 @@ from anonhist.ingest.query import (
     whole_column,
     whole_numbers,
 )
-from anonhist.ingest.row_kinds import COUNTED, columns_in_table, parts_in_table
+from anonhist.ingest.row_kinds import COUNTED
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.profiles import Bounded, BoundedUnits, Profile
@@ -349,9 +349,8 @@ def read_recorded(
 
     The charge ``recorded`` is kept from the moment on when groups are drawn.
     """
-    unit, grouping = protection.protected, protection.grouping
+    unit, parts = protection.protected, protection.grouping.parts
     bounded = protection.bounded if count_units else None
-    parts = grouping.parts
     tells = levels is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
     rows = None if isinstance(groups, FindGroups) else group_rows(groups, parts)
@@ -365,14 +364,12 @@ def read_recorded(
     with source.open(*protection.columns_read, twice=asks_again, progress=progress) as opened:
         columns = _columns_in(opened.header, source, protection, parts)
         check_combination(columns, unit, levels_cross=levels is Levels.CROSSING)
-        columns = columns_in_table(columns, opened.header)
-        held = parts_in_table(parts, opened.header)
-        kinds = [part.kind_in(opened.table) for part in held]
-        grouping = replace(grouping, parts=held)
+        grouping = columns.grouping
+        kinds = [part.kind_in(opened.table) for part in grouping.parts]
         if rows is not None:
             listed = listed_groups(rows, parts, kinds, keep_null=protection.keep_null)
             grouping = _of_listed(grouping, listed, have_totals=levels is not None, bounded=bounded)
-        events = with_periods(opened.table, held)
+        events = with_periods(opened.table, grouping.parts)
         if finding is not None:
             found = _found(events, columns, finding.selection(unit), recorded, randomness)
             grouping = grouping.of_found(found, have_totals=levels is not None)
@@ -436,7 +433,7 @@ def _columns_in(header: Header, source: Source, protection: Protection, parts: t
             raise UsageError(
                 f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
             )
-    return protection.columns(kind)
+    return protection.columns(kind, header)
 
 
 def _tell_of_shared(labels: int, notify: Callable[[str], None]) -> None:

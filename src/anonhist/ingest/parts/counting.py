@@ -23,7 +23,6 @@ from anonhist.ingest.query import (
     tell_of_unlabelled,
 )
 from anonhist.ingest.random_order import HASH, add_hash
-from anonhist.ingest.row_kinds import columns_in_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -174,7 +173,7 @@ def counted(
         kind = source.kind(opened.header, protection)
         if kind.rows == "prevalences":
             raise UsageError(_PREVALENCES)
-        columns = columns_in_table(protection.columns(kind), opened.header)
+        columns = protection.columns(kind, opened.header)
         query = _query(opened.table, columns, document)
         with in_order(query, columns, document, source.limits or NO_LIMITS) as rows:
             missing, others = without_missing(rows)
