@@ -22,7 +22,7 @@ from anonhist.ingest.random_order import random_key
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
 from anonhist.privacy import parse_order_key
-from anonhist.replacing import PrivateKind, check_replaceable
+from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,16 +39,7 @@ def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     name = os.fspath(path)
     if not name.lower().endswith(ENDING):
         raise UsageError(f"Parts end in {ENDING}: {name!r:.200} does not.")
-    target = Path(name)
-    # os.path answers False where pathlib may raise, as for names that are too long.
-    if os.path.isdir(target):  # noqa: PTH112
-        raise UsageError(f"{name!r} is a folder; name a file.")
-    check_replaceable(target, PrivateKind.PART)
-    if not overwrite and os.path.lexists(target):
-        raise UsageError(f"{name!r} exists already; choose another name or overwrite it (`overwrite=True`).")
-    if not os.path.isdir(os.path.dirname(os.path.abspath(target))):  # noqa: PTH100, PTH112, PTH120
-        raise OutputError(f"The folder of {name!r} does not exist; make it first.")
-    return target
+    return check_target(name, overwrite=overwrite, kind=PrivateKind.PART)
 
 
 @contextmanager
@@ -78,7 +69,7 @@ def private_file(
                 check_replaceable(target, PrivateKind.PART)
                 made.replace(target)
             else:
-                _name(made, target)
+                name_unless_taken(made, target)
         _sync(beside)
     except AnonhistError:
         raise
@@ -87,22 +78,6 @@ def private_file(
     except OSError as error:
         reason = error.strerror or "the system does not take such a name"
         raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
-
-
-def _name(made: Path, target: Path) -> None:
-    """Give the file its name unless that was taken meanwhile, which a renaming would not notice."""
-    try:
-        os.link(made, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        # A file system without hard links: take the name with an empty file first, then replace that.
-        target.open("xb").close()
-        try:
-            made.replace(target)
-        except BaseException:
-            target.unlink()
-            raise
 
 
 def remove_unfinished() -> None:
