@@ -213,11 +213,6 @@ def distinct_names(names: Sequence[str], *, unclear_signs: str = "") -> list[str
     return held
 
 
-def are_distinct(names: Sequence[str]) -> bool:
-    """Return whether no two names are equal but for case."""
-    return len({name.casefold() for name in names}) == len(names)
-
-
 def quoted(name: str) -> str:
     """Return a name as SQL of DuckDB writes it."""
     return '"' + name.replace('"', '""') + '"'

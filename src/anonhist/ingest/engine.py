@@ -27,7 +27,6 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]i?B)", re.IGNORECASE)
 _SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _LEAST, _MOST = 16 * 10**6, 10**15
 _MOST_THREADS = 1024
-_UNITS = {"kb": "KB", "mb": "MB", "gb": "GB", "tb": "TB", "kib": "KiB", "mib": "MiB", "gib": "GiB", "tib": "TiB"}
 
 
 def _parse_memory(given: str | None) -> str | None:
@@ -38,7 +37,7 @@ def _parse_memory(given: str | None) -> str | None:
         raise UsageError(f"`memory_limit` must be a size such as 2GB or 512MiB, not {given!r:.40}.")
     if not _LEAST <= float(found[1]) * _SIZES[found[2][0].lower()] <= _MOST:
         raise UsageError(f"`memory_limit` must be between 16MB and 1000TB, not {given!r:.40}.")
-    return f"{found[1]}{_UNITS[found[2].lower()]}"
+    return f"{found[1]}{found[2][0].upper()}{found[2][1:-1].lower()}B"
 
 
 def _parse_threads(given: SupportsIndex | None) -> int | None:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import Opened, Schema, are_distinct, opened_frame
+from anonhist.ingest.columns import Opened, Schema, opened_frame
 from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
 from anonhist.ingest.files import Form, ending_of, form_of, separator_of
@@ -184,7 +184,7 @@ def _counted_rows(lines: Any) -> Any:
 def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
     """Return the values of keys by the rules of :func:`~anonhist.ingest.typed_files.json_table`."""
     names = keys_to_read(keys)
-    if not are_distinct(names):
+    if len({name.casefold() for name in names}) < len(names):
         raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
     # Of each line: what is written, and the numbers, of which strings are none.
     texts, numbers = (", ".join(f"{_quoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))

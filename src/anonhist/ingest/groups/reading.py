@@ -43,12 +43,11 @@ from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.profile import added_up
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.ingest.columns import Header
@@ -219,18 +218,12 @@ def group_profiles(
     at, count, prevalence = (
         np.concatenate([np.zeros(0, dtype=np.int64), *each]) for each in (places, counts, prevalences)
     )
-    order = np.lexsort((count, at))
+    order = np.argsort(at, kind="stable")
     ends = np.searchsorted(at[order], np.arange(len(place) + 1))
+    rows = {group: order[first:last] for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)}
     return {
-        group: _merged(count[order[first:last]], prevalence[order[first:last]], unit, key)
-        for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)
+        group: Profile(*added_up(count[own], prevalence[own]), unit=unit, order_key=key) for group, own in rows.items()
     }
-
-
-def _merged(counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit, key: str | None) -> Profile:
-    """Return the profile of counts, ascending, which labels and a missing one may share."""
-    levels, first = np.unique(counts, return_index=True)
-    return Profile(levels, np.add.reduceat(prevalences, first) if first.size else prevalences, unit=unit, order_key=key)
 
 
 def labels_of_several(table: Any, columns: Columns) -> int:
