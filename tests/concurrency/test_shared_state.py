@@ -18,7 +18,7 @@ REVIEWED_CACHES = {
     "graphs.node_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
     "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
-    "ingest.source.Source": (NUMBERS, "has_keys"),
+    "ingest.source.Source": ("a frozen value of what was said, equal for all who ask", "holder"),
     "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "graphs.degree_data.DegreeData": (ARRAYS, "band degree_sum joint_band nodes_ends"),
     "releases.grouped.RunsOfTotals": (
@@ -89,7 +89,7 @@ REVIEWED_CACHES = {
 REVIEWED_OUTSIDE = {
     "accounting.recording.recording: _staying": "only commands ask for it, which make one release at a time",
     "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
-    "ingest.sources.telling_of_rows: error": "an error on its way, which the thread has that raised it",
+    "ingest.source.telling_of_rows: error": "an error on its way, which the thread has that raised it",
     "accounting.sql.SqlStorage: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
@@ -98,7 +98,7 @@ REVIEWED_OUTSIDE = {
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
     "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
     "temporary_folder.temporary_folder: _folders": "each thread takes out what it put in; each is one step",
-    "ingest.parts.private_file._listed: _folders": "each name is put in and taken out once; a set does so in one step",
+    "ingest.parts.write._listed: _folders": "each name is put in and taken out once; a set does so in one step",
     "local.survey.Survey.__init_subclass__: cls": "while the module is loaded",
 }
 # Objects that change after they were made.
@@ -122,7 +122,6 @@ REVIEWED_OBJECTS = {
     "ingest.parts.files.PartWriter": CALL,
     "ingest.parts.rows.ascending": CALL,
     "ingest.query.Shares": CALL,
-    "ingest.engine.followed": CALL,
     "local.reading._Allowance": CALL,
     "ingest.locations._Whole": "threads of DuckDB read through files of their own, or one after another",
     "local.report_rows.TallySum": CALL,
