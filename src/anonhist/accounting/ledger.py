@@ -29,7 +29,7 @@ from anonhist.accounting.entry import (
 from anonhist.accounting.sql import Row
 from anonhist.errors import BudgetError, UsageError, mask
 from anonhist.privacy import EpsilonLike, NeighboringRelation
-from anonhist.privacy.loss_distribution import epsilon_at
+from anonhist.privacy.conversion import epsilon_at
 
 if TYPE_CHECKING:
     from anonhist.accounting.sql import SqlStorage, SqlTransaction

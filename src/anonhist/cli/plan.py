@@ -102,7 +102,7 @@ def plan_for_groups(
 ) -> None:
     """Read the sizes, plan, and print or write the plan."""
     from anonhist.ingest.groups.lists import sizes_from_file
-    from anonhist.ingest.groups.queries import protected_unit
+    from anonhist.ingest.protection import protected_unit
     from anonhist.mechanisms import plan_groups
     from anonhist.terminal.output import progress_bar
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from anonhist.ingest.engine import EngineLimits
+    from anonhist.ingest.files import SparkFiles
     from anonhist.ingest.source import Source
-    from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
@@ -119,7 +119,7 @@ def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool
 
 def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:
     """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
-    from anonhist.ingest.spark_source import read_by
+    from anonhist.ingest.files import read_by
 
     said = {name: value for name, value in reading.items() if name != "engine"}
     return read_by(reading["engine"], source), said
@@ -187,15 +187,11 @@ def group_of(released: Any, group: str | None) -> Any:
 
 def refuse_release(*sources: str) -> None:
     """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
-    for source in sources:
-        _refuse_release(source)
-
-
-def _refuse_release(source: str) -> None:
     from anonhist.formats.releases import is_table_of_release
 
-    if _begins_as_release(source) or is_table_of_release(source):
-        raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
+    for source in sources:
+        if _begins_as_release(source) or is_table_of_release(source):
+            raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
 
 
 def _read_release(source: str) -> Release | GroupedRelease | None:
@@ -303,7 +299,7 @@ def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
     """
     if not are_parts(sources):
         return asked
-    from anonhist.ingest.parts.profile import Parts, check_bound
+    from anonhist.ingest.parts.files import Parts, check_bound
 
     bound = Parts([Path(source) for source in sources], check_bound(asked.max_per_user)).max_per_user
     if bound is None or asked.max_per_user is not None:
