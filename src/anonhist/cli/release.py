@@ -12,7 +12,6 @@ import click
 
 from anonhist.catalogue import MECHANISM_OPTIONS, MECHANISMS, MechanismName
 from anonhist.cli.groups import (
-    GROUPING,
     grouping_options,
     refuse_excess_of_items,
     refuse_hidden_excess,
@@ -20,7 +19,7 @@ from anonhist.cli.groups import (
 )
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.charging import CHARGING, charging_options, write_charged
+from anonhist.terminal.charging import charging_options, write_charged
 from anonhist.terminal.decorators import SectionedCommand, WholeNumber, as_one, refuse_given
 from anonhist.terminal.destinations import console_on, table_of
 from anonhist.terminal.options import (
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
 
-WINDOWS = ("cumulative_by", "days", "thresholds")
 # So many days are shown on a terminal: the last of equal spans.
 _DAYS_SHOWN = 15
 
@@ -233,10 +231,10 @@ def show_windows(release: Windows, stream: TextIO) -> None:
 _SECTIONS = {
     "Input": READING,
     "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
-    "Groups": GROUPING,
-    "Windows": WINDOWS,
+    "Groups": grouping_options.names,
+    "Windows": windows_options.names,
     "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items", "simulations"),
-    "Ledger": CHARGING,
+    "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
