@@ -9,6 +9,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,11 +89,13 @@ def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     is_fresh = request.config.option.soak and request.node.get_closest_marker("fresh")
     mixed = (request.config.option.soak_seed,) if is_fresh else ()
     monkeypatch.setattr(SeededSource, "mixed_in", mixed)
-    monkeypatch.setattr(
-        np.random,
-        "default_rng",
-        lambda seed=None: UNSEEDED(seeds.spawn(1)[0] if seed is None else [*mixed, seed] if mixed else seed),
-    )
+
+    def repeatable(seed: Any = None) -> np.random.Generator:
+        if seed is None:
+            return UNSEEDED(seeds.spawn(1)[0])
+        return UNSEEDED([*mixed, seed] if isinstance(seed, int) and mixed else seed)
+
+    monkeypatch.setattr(np.random, "default_rng", repeatable)
     if not Path(request.node.path).is_relative_to(OF_ENTROPY):
         source = SeededSource(seeds.spawn(1)[0])
         monkeypatch.setattr(SystemSource, "words", lambda _, count: source.words(count))
