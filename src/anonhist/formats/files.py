@@ -12,7 +12,7 @@ from anonhist.accounting import Receipt, Released
 from anonhist.accounting.entry import Completed
 from anonhist.catalogue import load
 from anonhist.errors import AnonhistError, DataError, UsageError, kind_of, mask
-from anonhist.formats.atomic import check_free, content_of, open_whole
+from anonhist.formats.atomic import content_of, open_whole
 from anonhist.formats.untrusted import parse_json
 from anonhist.kinds import KINDS, Saved, kind_of_value
 from anonhist.replacing import private_kind
@@ -86,11 +86,6 @@ def write(
             "Only releases, sketches, surveys, reports, tallies, estimates, curves and comparisons can be written, not "
             f"{kind_of(written)}; a profile is exact and must stay secret: release it first."
         )
-    _encoders(written, path)
-    ending = Path(path).suffix.lower()
-    target = check_free(path, overwrite=overwrite, kind=private_kind(written.known_as))
-    if ending == ".sketch" and target.exists():
-        load(".sketches.files:check_sole_name")(target.stat(), path)
     write_recorded(written, path, overwrite=overwrite, before_naming=None)
 
 
@@ -98,18 +93,13 @@ def write_recorded(
     written: Saved, path: str | Path, *, overwrite: bool, before_naming: Callable[[], None] | None
 ) -> None:
     """Write as :func:`write`, and call ``before_naming`` when all of it is on the disk, before it gets its name."""
-    encoders = _encoders(written, path)
-    kind = private_kind(written.known_as)
-    with open_whole(path, overwrite=overwrite, before_naming=before_naming, kind=kind) as file:
-        encoders[Path(path).suffix.lower()](written, file)
-
-
-def _encoders(written: Saved, path: str | Path) -> Mapping[str, Callable[[Any, BinaryIO], Any]]:
-    """Return what writes a value, by ending, having refused a path that has none of these."""
     kind = KINDS[written.known_as]
     files: FileKind[Any] = kind.load("files")
-    check_ending(path, endings=tuple(files.encoders), what=kind.called)
-    return files.encoders
+    ending, own = check_ending(path, endings=tuple(files.encoders), what=kind.called), private_kind(written.known_as)
+    with open_whole(path, overwrite=overwrite, before_naming=before_naming, kind=own) as file:
+        if ending == ".sketch" and Path(path).exists():
+            load(".sketches.files:check_sole_name")(Path(path).stat(), path)
+        files.encoders[ending](written, file)
 
 
 def read(path: str | Path) -> Any:
