@@ -146,8 +146,7 @@ class Ratios:
 
     def floats(self) -> Floats:
         """Return the nearest floats, shape (k,), where both parts are below 2^53."""
-        quotients: Floats = self.numerators / self.denominators
-        return quotients
+        return np.asarray(self.numerators / self.denominators)
 
 
 def even_shares(left: Ints, right: Ints, supplies: Ints, rooms: Ints) -> tuple[Ratios, Ratios]:

@@ -121,8 +121,7 @@ def _logarithm(counts: Ints) -> Floats:
     """Return G, in the closed form of the recursion ``G(2m+1) = G(2m) = G(2m−2) + 2/(2m−1)``: no alternating signs."""
     from scipy.special import psi
 
-    found: Floats = psi(counts // 2 + 0.5) + math.log(2)
-    return found
+    return np.asarray(psi(counts // 2 + 0.5) + math.log(2))
 
 
 @dataclass(frozen=True)
