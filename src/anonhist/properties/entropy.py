@@ -321,7 +321,6 @@ class EntropyInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
-        del error
         n, z = float(sample.profile.n), sample.z
         (seen, _), (_, once) = sample.labels, sample.exactly(1)
         least, spread = sample.of(Zhang())

@@ -415,7 +415,6 @@ class LowerEnd:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the lower end, and the largest value of the property as the upper one."""
-        del error
         low = self.range.of(sample, *sample.of(self.estimator)).low
         return Bounds(low, max(self.range.most, low), Statement(Holds.AT_LEAST, self.reason)).around(value)
 

@@ -152,7 +152,6 @@ class AtLeastLabels:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the lower end and ``most``; the value lies between them unless it exceeds ``most``."""
-        del error
         low, _ = sample.labels
         if sample.release is None:
             low = max(low, float(math.floor(_lower_end(sample))))
