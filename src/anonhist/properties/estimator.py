@@ -314,12 +314,8 @@ def apply(
 def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit: str, needs_counts: bool) -> Estimate:
     profile, release = sample.profile, sample.release
     method, assumes = estimator.name, estimator.assumes
-    warnings: tuple[str, ...] = ()
-    if profile.n:
-        point = estimator.point(profile)
-        value, own, warnings = point.value, error_of(point, profile), point.warnings
-    else:
-        value, own = 0.0, 0.0
+    point = estimator.point(profile) if profile.n else Point(0.0)
+    value, own, warnings = point.value, error_of(point, profile), point.warnings
     unknown = _unknown(sample)
     is_known = unknown is None
     noise = sample.noise(estimator, value) if is_known else 0.0
