@@ -41,7 +41,7 @@ class Kind:
     figure
         Draws it.
     page
-        Writes its page, a :class:`~anonhist.report.frame.Sheet`.
+        Writes its page, a :class:`~anonhist.report.shown.Sheet`.
     terminal
         Tells a terminal of what a file holds: a function of the value and a stream.
     released
@@ -73,9 +73,9 @@ class Kind:
 KINDS = {
     "release": Kind(
         "A release is",
-        files=".formats.reading:FILES",
+        files=".formats.releases:RELEASE_FILES",
         format="anonhist/release",
-        table=".formats.reading:TABLE",
+        table=".formats.releases:RELEASE_TABLE",
         cell=".report.notebook:release_cell",
         figure=".report.page:release_figure",
         page=".report.page:write_release",
@@ -84,9 +84,9 @@ KINDS = {
     ),
     "groups": Kind(
         "A release of groups is",
-        files=".formats.grouped_releases:FILES",
+        files=".formats.releases:GROUPS_FILES",
         format="anonhist/grouped-release",
-        table=".formats.grouped_releases:TABLE",
+        table=".formats.releases:GROUPS_TABLE",
         cell=".report.notebook:groups_cell",
         page=".report.groups:write_groups",
         terminal=".cli.groups:show_groups",
@@ -94,23 +94,23 @@ KINDS = {
     ),
     "windows": Kind(
         "A release of cumulative windows is",
-        files=".formats.cumulative_releases:FILES",
+        files=".formats.releases:WINDOWS_FILES",
         format="anonhist/cumulative-release",
-        table=".formats.cumulative_releases:TABLE",
+        table=".formats.releases:WINDOWS_TABLE",
         cell=".report.notebook:windows_cell",
         figure=".report.windows:windows_figure",
         page=".report.windows:write_windows",
-        terminal=".cli.windows:show_windows",
+        terminal=".cli.release:show_windows",
         released=".releases.content:released",
     ),
     "windows of groups": Kind(
         "A release of cumulative windows of groups is",
-        files=".formats.cumulative_releases:FILES",
+        files=".formats.releases:WINDOWS_FILES",
         format="anonhist/cumulative-release",
-        table=".formats.cumulative_releases:TABLE",
+        table=".formats.releases:WINDOWS_TABLE",
         cell=".report.notebook:grouped_windows_cell",
         page=".report.windows:write_window_groups",
-        terminal=".cli.windows:show_windows",
+        terminal=".cli.release:show_windows",
         released=".releases.content:released",
     ),
     "estimate": Kind(
@@ -138,7 +138,7 @@ KINDS = {
         files=".formats.tables:FILES",
         table=".formats.tables:COMPARISON_TABLE",
         cell=".report.notebook:comparison_cell",
-        figure=".report.comparison:whole_figure",
+        figure=".report.comparison:comparison_figure",
         page=".report.comparison:write_comparison",
     ),
     "plan": Kind(table=".formats.tables:PLAN_TABLE"),
@@ -154,7 +154,7 @@ KINDS = {
         files=".local.files:SURVEY_FILES",
         format="anonhist/survey",
         cell=".local.page:survey_cell",
-        released=".local.surveys.declaration:released",
+        released=".local.mechanisms:released",
     ),
     "reports": Kind("Reports are", files=".local.files:REPORTS_FILES", table=".local.files:REPORTS_TABLE"),
     "tally": Kind(
@@ -177,7 +177,7 @@ KINDS = {
     "sketch": Kind(
         "A sketch is", files=".sketches.files:FILES", format="anonhist/sketch", cell=".sketches.page:sketch_cell"
     ),
-    "buckets": Kind(table=".sketches.release_files:BUCKETS_TABLE"),
+    "buckets": Kind(table=".sketches.release:BUCKETS_TABLE"),
 }
 
 
@@ -205,7 +205,7 @@ class ReleasedBy:
 RELEASED_BY = {
     "central": ReleasedBy(".formats.document:remake", ".report.page:VIEW"),
     "degrees": ReleasedBy(".graphs.files:remake", ".graphs.page:VIEW", ("edge-", "node-")),
-    "sketch": ReleasedBy(".sketches.release_files:remake", ".sketches.page:VIEW", ("hashed-sketch", "domain-sketch")),
+    "sketch": ReleasedBy(".sketches.release:remake", ".sketches.page:VIEW", ("hashed-sketch", "domain-sketch")),
 }
 
 

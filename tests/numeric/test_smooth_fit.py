@@ -15,7 +15,7 @@ from anonhist.numeric.fits import (
     rates_at,
     smooth_fit,
 )
-from anonhist.sketches.decoding.empirical_bayes import _Mixture
+from anonhist.sketches.likelihood import _Mixture
 from anonhist_testing.cases import each_of
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.local.cohort_counts import Supports
-from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.closed import KRR
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.randomizers.unary import KRAPPOR
 from anonhist.numeric.fits import project_to_simplex

@@ -9,7 +9,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import Direction, EdgePolicy
 from anonhist.ingest.columns import quoted
 from anonhist.ingest.engine import IS_COMMENT, NO_DIRECTION, UNDIRECTED
-from anonhist.ingest.naming import NAMED, as_text, check_named, is_spark, name_columns
+from anonhist.ingest.naming import NAMED, as_text, check_named, name_columns
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, one_if
 
 if TYPE_CHECKING:

@@ -28,12 +28,14 @@ from anonhist.graphs.graph import SIMPLE, Degrees, EdgePolicy, Graph, check_poli
 from anonhist.graphs.node_names import EndNames, node_names, ranks_among
 from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import required_key
-from anonhist.ingest.engine import NO_LIMITS, EngineLimits, followed
-from anonhist.ingest.files import DATABASES, is_delimited, is_json
-from anonhist.ingest.naming import check_batch, check_named, is_spark
+from anonhist.ingest.engine import NO_LIMITS, EngineLimits
+from anonhist.ingest.files import DATABASES, SPARK_URLS, Form, SparkFiles, is_delimited
+from anonhist.ingest.locations import as_path
+from anonhist.ingest.memory import is_table
+from anonhist.ingest.naming import check_batch, check_named
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, record_batches
-from anonhist.ingest.sources import as_path, is_table, open_source
-from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
+from anonhist.ingest.source import Reading, holder_of
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
@@ -294,29 +296,21 @@ class _Asked:
         source, form = self.source, self.form
         if form is not None and form.is_document:
             (path,) = local_files(source, form)
-            follow, limits = followed(progress), self.limits or NO_LIMITS
-            with opened_document(path, form, self.policy, follow=follow, limits=limits) as rows:
+            limits = self.limits or NO_LIMITS
+            with opened_document(path, form, self.policy, progress=progress, limits=limits) as rows:
                 yield rows
             return
         if form is EdgeFormat.KONECT:
             check_konect(local_files(source, form), self.policy)
         kind = None if form is None else "labels"
+        has_header = self.header is not False
+        holder = holder_of(source, table=self.table, format=kind, delimiter=self.delimiter, header=has_header)
         # JSON lines do not say themselves which of their keys are the ends.
         said = (("source", "origin", self.origin), ("target", "target", self.target))
-        ends = said if is_json(source, format=kind) else ()
+        ends = said if holder.form is Form.JSON else ()
         keys = tuple(required_key(key, role=role, option=option) for role, option, key in ends)
-        opening = open_source(
-            source,
-            table=self.table,
-            format=kind,
-            delimiter=self.delimiter,
-            header=self.header is not False,
-            comment=self.comment,
-            keys=keys,
-            progress=progress,
-            limits=self.limits,
-        )
-        with opening as opened:
+        asked = Reading(keys, comment=self.comment, progress=progress, limits=self.limits)
+        with holder.open(asked) as opened:
             if form is not None:
                 yield edges_of_lines(opened.table, form)
                 return

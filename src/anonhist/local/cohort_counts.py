@@ -14,7 +14,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
-from anonhist.local.decoding.decoder import BitChannel, SupportChannel
+from anonhist.local.decoder import BitChannel, SupportChannel
 from anonhist.numeric.arrays import read_only
 from anonhist.numeric.hashing import (
     bucket_widths,
@@ -30,8 +30,8 @@ from anonhist.privacy import parse_whole_number
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding.decoder import Channel
-    from anonhist.local.surveys.alphabet import Alphabet
+    from anonhist.local.alphabet import Alphabet
+    from anonhist.local.decoder import Channel
 
 
 @frozen

@@ -7,43 +7,44 @@ import shutil
 import sys
 from collections.abc import Callable
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.ingest.columns import NamedTable, named_relation, named_table, quoted, required_key
+from anonhist.ingest.columns import Opened, Schema, opened_frame, opened_relation, quoted, required_key
 from anonhist.ingest.engine import Spilling, connect, followed, translate_failures
-from anonhist.ingest.files import check_stated, file_table, is_json, names_are_a_line
-from anonhist.ingest.locations import identity, match_files
+from anonhist.ingest.files import Form, SparkFiles, check_stated, file_table, form_of
+from anonhist.ingest.locations import as_path, identity, match_files
+from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import as_text, check_batch, is_sqlite, name_columns
-from anonhist.ingest.parquet_files import NO_TYPE
 from anonhist.ingest.plain_types import holds_objects, mapped_objects, with_plain_types
 from anonhist.ingest.query import batches
 from anonhist.ingest.row_kinds import refuse_counts
-from anonhist.ingest.sources import as_path, is_table, open_source
-from anonhist.ingest.spark_source import SparkFiles
+from anonhist.ingest.source import holder_of
 from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
+from anonhist.ingest.typed_files import NO_TYPE
 from anonhist.local.report_rows import (
     FOREIGN,
+    TIMES,
+    Counted,
     TallySum,
     check_columns,
     count_on_cluster,
+    count_rows,
     foreign_rows,
     is_groupable,
     names_of,
-    reports_of,
     sound_rows,
 )
-from anonhist.local.surveys.reports import BytesColumn, Tally, WholeColumn
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.reports import BytesColumn, Tally, WholeColumn
+from anonhist.local.survey import Survey
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 from anonhist.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 # Where more different reports are possible, grouping them saves nothing: they are counted as they come.
 _MOST_GROUPS = 1 << 22
@@ -152,9 +153,9 @@ class _Allowance:
         self.most = most
         self.used = 0
 
-    def use(self, rows: int) -> bool:
-        """Leave out this many more; return whether that is still allowed."""
-        self.used += rows
+    def use(self, counted: Counted) -> bool:
+        """Leave out as many more as were not counted; return whether that is still allowed."""
+        self.used += counted.foreign + counted.impossible
         return self.used <= self.most
 
 
@@ -168,16 +169,14 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
         return
     is_path = isinstance(source, str)
     what = "The table" if not is_path else "Standard input" if source == "-" else f"The file {mask(source)!r}"
-    follow = followed(progress)
-    with _open_reports(survey, source, what, follow) as (connection, relation), follow:
+    with _open_reports(survey, source, what, progress) as (connection, relation):
         columns = expressions(survey, relation, what)
         query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
-        count = _group_reports if is_groupable(survey, most=_MOST_GROUPS) else _stream_reports
-        with closing(count(survey, query)) as parts:
-            for tally, left_out in parts:
-                if left_out and not bad.use(left_out):
+        with closing(count_rows(survey, batches(*_counted_query(survey, query)))) as parts:
+            for counted in parts:
+                if not bad.use(counted):
                     break
-                yield tally
+                yield counted.tally
         if bad.used > bad.most:
             raise _first_bad(survey, connection, query, what, bad)
 
@@ -185,10 +184,10 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
 def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterator[Tally]:
     """Count a table of Spark where it is."""
     foreign = 0
-    with open_source(source) as opened:
+    with holder_of(source).open() as opened:
         for counted in count_on_cluster(survey, opened.table, "The table", most_groups=_MOST_GROUPS):
             foreign += counted.foreign
-            bad.use(counted.foreign + counted.impossible)
+            bad.use(counted)
             yield counted.tally
     if bad.used > bad.most:
         raise DataError(f"The table {_wrong(bad, is_foreign=bool(foreign))}. Nothing was counted.")
@@ -205,21 +204,13 @@ def _wrong(bad: _Allowance, *, is_foreign: bool, where: str = "") -> str:
     return f"{wrong}{where}; {more}"
 
 
-def _group_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
-    """Let the engine count equal reports; yield tallies, and how many rows were left out of each."""
-    names = ", ".join(query.columns)
-    for batch in batches(query.aggregate(f"{names}, count(*) AS times", names), _BATCH_ROWS):
-        sound = sound_rows(survey, batch)
-        times = batch.column("times").to_numpy().astype(np.int64)
-        yield survey.tally_groups(reports_of(survey, batch, sound), times[sound]), int(times[~sound].sum())
-
-
-def _stream_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
-    """Count reports as they come; yield tallies, and how many rows were left out of each."""
+def _counted_query(survey: Survey, query: Any) -> tuple[Any, int]:
+    """Return what the engine is asked for, equal reports as one if few differ, and how many rows at a time."""
+    if is_groupable(survey, most=_MOST_GROUPS):
+        names = ", ".join(query.columns)
+        return query.aggregate(f"{names}, count(*) AS {TIMES}", names), _BATCH_ROWS
     width = sum(-(-column.bits // 8) for column in survey.columns)
-    for batch in batches(query, max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))):
-        sound = sound_rows(survey, batch)
-        yield survey.tally(reports_of(survey, batch, sound)), int(np.count_nonzero(~sound))
+    return query, max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))
 
 
 def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _Allowance) -> DataError:
@@ -238,35 +229,38 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
 
 
 @contextmanager
-def _open_reports(survey: Survey, source: Any, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+def _open_reports(
+    survey: Survey, source: Any, what: str, progress: Callable[[float], None] | None
+) -> Iterator[tuple[Any, Any]]:
     if not isinstance(source, str):
         with translate_failures(what), connect() as connection:
             yield connection, _columns_of_reports(survey, _named_in_memory(connection, source), what)
         return
     keys = names_of(survey)
-    with translate_failures(what, path=source), connect() as connection:
-        follow.attach(connection)
-        with spool_stdin() if source == "-" else nullcontext(source) as path:
-            named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
-            yield connection, _columns_of_reports(survey, named, what)
+    spooled = spool_stdin() if source == "-" else nullcontext(source)
+    with translate_failures(what, path=source), connect() as connection, spooled as path:
+        named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
+        relation = _columns_of_reports(survey, named, what)
+        with followed(connection, progress):
+            yield connection, relation
 
 
-def _named_in_memory(connection: Any, source: Any) -> NamedTable:
+def _named_in_memory(connection: Any, source: Any) -> Opened:
     """Return a table in memory as one that DuckDB reads."""
     import narwhals as nw
 
     if type(source).__module__.startswith("pyarrow"):
-        return named_relation(connection.from_arrow(source), source.schema.names)
+        return opened_relation(connection.from_arrow(source), Schema.DECLARED, source.schema.names)
     frame = nw.from_native(source)
     if frame.implementation.is_duckdb():
-        return named_table(frame)
+        return opened_frame(frame, Schema.DECLARED)
     if is_sqlite(frame):
         frame = with_names_of_values(as_declared(frame), bytes_in_hexadecimal=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     objects = [name for name in frame.columns if holds_objects(frame, name)]
     table = frame.with_columns(*(mapped_objects(frame, name, _text_in_report) for name in objects)).to_arrow()
-    return named_relation(connection.from_arrow(table), table.schema.names)
+    return opened_relation(connection.from_arrow(table), Schema.DECLARED, table.schema.names)
 
 
 def _text_in_report(value: Any) -> str | None:
@@ -280,10 +274,11 @@ def _text_in_report(value: Any) -> str | None:
         return ""
 
 
-def _columns_of_reports(survey: Survey, named: NamedTable, what: str) -> Any:
+def _columns_of_reports(survey: Survey, named: Opened, what: str) -> Any:
     """Return a relation of the columns that reports have, under their own names."""
-    names, header = names_of(survey), named.header(is_line=False)
-    check_columns(survey, (*named.names, *named.folders), what)
+    # Names of columns of reports are no data, whatever has them.
+    names, header = names_of(survey), replace(named.header, schema=Schema.DECLARED)
+    check_columns(survey, (*header.names, *header.folders), what)
     for name in names:
         header.require(column=name)
     return named.table.to_native().project(
@@ -373,20 +368,18 @@ def opened_values(
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )
-    follow = followed(progress)
     with connect(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.
         with translate_failures("The input", path=source):
-            follow.attach(connection)
-            keys = [required_key(label)] if is_json(source, format=format) else []
+            keys = [required_key(label)] if form_of(source, format) is Form.JSON else []
             named = file_table(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
-            names = named.header(is_line=names_are_a_line(source, format=format, header=header))
+            names = named.header
             label = names.label_column(label)
             if format is None:
                 refuse_counts(names.without(label), "write a row for each item, or give `format='events'` if each is")
             name, table = names.in_table(label), with_plain_types(named.table)
             query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
-        with follow:
+        with followed(connection, progress):
             yield _texts(query, source)
 
 

@@ -8,15 +8,15 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.replacing import PrivateKind
-from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber, given_options
+from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber, refuse_given
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
+    from anonhist.sketches.kinds import BucketRecommendation
     from anonhist.sketches.noise import NoiseShare
-    from anonhist.sketches.recommendation import BucketRecommendation
     from anonhist.sketches.sketch import Sketch
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
@@ -126,8 +126,7 @@ def new(
 
     check_sketch(outputs, *filter(None, (alphabet, like)))
     if like is not None:
-        for option in given_options(click.get_current_context(), _SET_BY_LIKE):
-            raise UsageError(f"--like already sets {option}; leave it out.")
+        refuse_given(_SET_BY_LIKE, "--like already sets {}; leave it out.")
         made = _alike(like, epsilon)
     else:
         if epsilon is None:
@@ -228,7 +227,7 @@ def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: i
     The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
     """
     destination = outputs.for_table(STDOUT, what="A recommendation is")
-    from anonhist.sketches.recommendation import recommend_buckets
+    from anonhist.sketches.kinds import recommend_buckets
     from anonhist.terminal.output import progress_bars
 
     with progress_bars("Simulating", shown=not outputs.quiet) as bars:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.local.cohort_counts import Supports
-from anonhist.local.decoding.fits import Squares, minimize
+from anonhist.local.fits import Squares, minimize
 from anonhist.local.randomizers.open import ORR
 from anonhist.local.randomizers.rappor import ORAPPOR
 from anonhist.numeric.fits import project_to_simplex

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.surveys.survey import SYSTEM
+from anonhist.local.survey import SYSTEM
 from anonhist.numeric.fits import project_to_simplex, truncate_and_renormalize
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
     from anonhist.randomness import RandomSource
 
 # The slides' list "Constraining to the simplex", by number.

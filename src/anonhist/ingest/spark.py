@@ -1,0 +1,415 @@
+"""Spark: its sessions, files as its tables, as DuckDB reads them, and what its partitions send: sums, and never rows.
+
+Text stays text, and nothing is inferred. Spark differs in some files that DuckDB refuses or takes otherwise: empty
+lines are left out; of equal keys in an object of JSON the last one counts; columns that some Parquet files lack are
+null there; U+FFFD is refused as a sign that is not UTF-8; a quote that is not closed is noticed after 2 MB. A file of
+CSV is read by one task, since a quoted field may hold line breaks.
+
+Executors import this package, so it must be installed on them, with PyArrow.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
+from anonhist.ingest.columns import Opened, Schema, opened_frame
+from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
+from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
+from anonhist.ingest.files import Form, ending_of, form_of, separator_of
+from anonhist.ingest.query import record_batches
+from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
+from anonhist.numeric.value_name import LARGEST_NAMED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from anonhist.ingest.files import SparkFiles
+
+_NUMBERS = "place long, number long"
+_ROWS = 1 << 20
+
+
+def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Iterator[Any]:
+    """Run a function on the Arrow batches of each partition of a Spark table, and return the batches it yields."""
+    import narwhals as nw
+
+    with warnings.catch_warnings():
+        # Spark asks for pandas first, and warns of versions that it does not know: none of it is used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        worked = frame.mapInArrow(work, schema)
+    return record_batches(nw.from_native(worked), _ROWS)
+
+
+def numbers_of_partitions(
+    frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Run a function that yields batches of numbers on each partition; return all places and all numbers."""
+    batches = list(work_on_partitions(frame, work, _NUMBERS))
+    nothing = np.zeros(0, dtype=np.int64)
+    places, numbers = ([batch.column(name).to_numpy() for batch in batches] for name in ("place", "number"))
+    return np.concatenate([nothing, *places]), np.concatenate([nothing, *numbers])
+
+
+def numbers_batch(places: NDArray[np.int64], numbers: NDArray[np.int64]) -> Any:
+    """Return places and their numbers as an Arrow batch."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([pa.array(places), pa.array(numbers)], names=["place", "number"])
+
+
+_OF_QUERIES = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+
+
+@contextmanager
+def without_logs_of_rows() -> Iterator[None]:
+    """Keep pyspark from logging the errors of queries while the block runs; the errors are raised all the same."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        # Before Spark 4 there are no such logs.
+        yield
+        return
+    loggers = [PySparkLogger.getLogger(name) for name in _OF_QUERIES]
+    before = [each.disabled for each in loggers]
+    for each in loggers:
+        each.disabled = True
+    try:
+        yield
+    finally:
+        for each, was_disabled in zip(loggers, before, strict=True):
+            each.disabled = was_disabled
+
+
+# What `failures` explains.
+_NOT_UTF8 = "raise_error('invalid unicode')"
+_OTHER_LINE_END = "raise_error('state machine')"
+_NO_OBJECT = "raise_error('malformed json')"
+_HALF = "raise_error('half a surrogate in string')"
+# What is no half of a pair of surrogates, and what is one if that is left out.
+_WHOLE_ESCAPES = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]"
+_SURROGATE = r"\\u[dD][89a-fA-F]"
+_IS_UTF8 = "encode(value, 'UTF-8') = CAST(value AS BINARY)"
+_STRICT = "'mode', 'FAILFAST', 'allowSingleQuotes', 'false'"
+_LONGEST_FIELD = 2**21
+
+
+def spark_relation(
+    session: Any,
+    files: SparkFiles,
+    *,
+    format: str | None,  # noqa: A002  # the name users know
+    delimiter: str | None,
+    header: bool,
+    keys: Iterable[str | None],
+) -> tuple[Any, Schema]:
+    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them."""
+    path = files.path
+    if path.lower().endswith(".zst"):
+        raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
+    # The name of a folder is no column.
+    reader = session.read.option("recursiveFileLookup", value=True)
+    form = form_of(files, format)
+    if form is Form.PARQUET:
+        # Files whose columns have other types are an error then.
+        return reader.option("mergeSchema", value=True).parquet(path), Schema.DECLARED
+    if form is Form.LABELS:
+        return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label"), Schema.FOUND
+    if form is Form.UNIQ:
+        return _counted_rows(reader.text(path)), Schema.FOUND
+    if form is Form.JSON:
+        return _json_rows(reader.text(path), keys), Schema.FOUND
+    separator = separator_of(ending_of(files, format) or "", format, delimiter)
+    if separator is None:
+        raise UsageError(
+            f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
+            "as in events/*.csv, or give the separator of their columns (`delimiter`)."
+        )
+    return _delimited_rows(session, path, separator, header=header), schema_of_text(header=header)
+
+
+def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bool) -> Any:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    reader = session.read.option("recursiveFileLookup", value=True)
+    # Spark begins with any of the files.
+    found = reader.text(path).where("_metadata.file_block_start = 0").limit(1).collect()
+    line = str(found[0][0]) if found else ""
+    names = names_in_line(line.encode(), separator, header=header, what="The input")
+    fields = next(csv.reader([line], delimiter=separator.sign), []) or [""]
+    called = fields if header else names
+    rows = (
+        # Every file has to begin with these fields, and every row to have as many: with line breaks in fields, Spark
+        # looks at all of a row, whichever of its fields are asked for.
+        session.read.option("recursiveFileLookup", value=True)
+        .schema(StructType([StructField(name, StringType()) for name in called]))
+        .options(header=header, enforceSchema=False, mode="FAILFAST", multiLine=True)
+        .options(sep=separator.sign, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
+        .options(nullValue="", emptyValue="", maxCharsPerColumn=_LONGEST_FIELD)
+        .csv(path)
+        .toDF(*(f"field{at}" for at, _ in enumerate(names)))
+    )
+    texts = [_field(f"field{at}") for at, _ in enumerate(names)]
+    if not header:
+        texts[0] = _without_marks(texts[0])
+    return rows.selectExpr(*(f"{text} AS {_quoted(name)}" for text, name in zip(texts, names, strict=True)))
+
+
+def _counted_rows(lines: Any) -> Any:
+    """Return the lines of ``uniq -c`` by the rules of :func:`~anonhist.ingest.delimited.counted_lines`."""
+    rows = lines.selectExpr(f"{_without_marks(_line())} AS line")
+    line = _literal(COUNTED_LINE)
+    label = _without_marks(f"regexp_replace(line, {line}, '')")
+    count = f"regexp_extract(line, {line}, 1)"
+    return rows.selectExpr(
+        f"{label} AS label",
+        f"CASE WHEN line RLIKE {line} THEN {count} ELSE raise_error('{NO_COUNTED_LINE}') END AS count",
+    )
+
+
+def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
+    """Return the values of keys by the rules of :func:`~anonhist.ingest.typed_files.json_table`."""
+    names = keys_to_read(keys)
+    if len({name.casefold() for name in names}) < len(names):
+        raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
+    # Of each line: what is written, and the numbers, of which strings are none.
+    texts, numbers = (", ".join(f"{_quoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
+    trimmed = f"trim({_line()})"
+    surrogate = _literal(_SURROGATE)
+    # What follows an object on its line would be left out.
+    whole = f"startswith({trimmed}, '{{') AND endswith({trimmed}, '}}')"
+    # Spark would make question marks of them.
+    half = f"value RLIKE {surrogate} AND regexp_replace(value, {_literal(_WHOLE_ESCAPES)}, '') RLIKE {surrogate}"
+    an_object = (
+        f"CASE WHEN {trimmed} = 'null' THEN '{{}}' WHEN {half} THEN {_HALF} WHEN {whole} THEN value "
+        f"ELSE {_NO_OBJECT} END"
+    )
+    rows = lines.where("trim(value) <> ''").selectExpr(f"{an_object} AS line")
+    rows = rows.selectExpr(
+        f"from_json(line, {_literal(texts)}, map({_STRICT})) AS written",
+        f"from_json(line, {_literal(numbers)}) AS number",
+    )
+    return rows.selectExpr(*(f"{_name_of_json(_quoted(name))} AS {_quoted(name)}" for name in names))
+
+
+def _name_of_json(key: str) -> str:
+    text, number = f"written.{key}", f"number.{key}"
+    # NaN and Infinity come in quotation marks if they had none; strings of that name come without, and as numbers, too.
+    return (
+        f"CASE WHEN {number} IS NULL OR {text} RLIKE '^-?[0-9]+$|^[-+]?[A-Za-z]' THEN {text} "
+        f"WHEN isnan({number}) THEN NULL "
+        f"WHEN abs({number}) >= {LARGEST_NAMED} THEN raise_error('{LARGE_FLOAT}') "
+        f"WHEN {number} = floor({number}) THEN CAST(CAST({number} AS BIGINT) AS STRING) ELSE {text} END"
+    )
+
+
+def _line() -> str:
+    """Return SQL for a line of text, null where it is empty: Spark keeps its bytes, whatever they are."""
+    return f"CASE WHEN value = '' THEN NULL WHEN NOT {_IS_UTF8} THEN {_NOT_UTF8} ELSE value END"
+
+
+def _field(name: str) -> str:
+    """Return SQL for a field of delimited text, null where it is empty."""
+    return (
+        f"CASE WHEN {name} = '' THEN NULL WHEN contains({name}, '\ufffd') THEN {_NOT_UTF8} "
+        f"WHEN endswith({name}, char(13)) THEN {_OTHER_LINE_END} ELSE {name} END"
+    )
+
+
+def _without_marks(text: str) -> str:
+    """Return SQL for a text without the byte order marks that it begins with, null where nothing is left."""
+    return f"nullif(ltrim('\ufeff', {text}), '')"
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+_INSTALL = "pip install 'anonhist[spark]'"
+_NO_PYSPARK = f"Spark is used through pyspark, and runs on Java 17 or later; install the first with: {_INSTALL}."
+_NO_JAVA = (
+    f"Spark runs on Java 17 or later, beside pyspark ({_INSTALL}): install Java, as with apt install "
+    "default-jre-headless, or name where it is in JAVA_HOME."
+)
+_NO_CONNECT = f"Spark Connect needs packages beside pyspark; install them with: {_INSTALL}."
+_NOT_STARTED = "Spark did not start: it needs Java 17 or later, and settings with which its own spark-submit starts."
+_SECONDS_TO_REACH = 10
+_CONNECT = "sc://"
+_PORTS = {_CONNECT: 15002, "spark://": 7077}
+# It is asked to show nothing, and nobody is there to look at its pages.
+_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+
+
+@contextmanager
+def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> Iterator[Opened]:
+    """Open files as a Narwhals table; ``reading`` is how to read them."""
+    import narwhals as nw
+
+    with _session(None) as session, translate_failures(what, path=files.path):
+        rows, schema = spark_relation(session, files, **reading)
+        yield opened_frame(nw.from_native(rows), schema)
+
+
+@contextmanager
+def opened_table(url: str, table: str | None) -> Iterator[Opened]:
+    """Open a table of a cluster as a Narwhals table.
+
+    The columns of files that are named as a table may be found in their rows, as are keys of JSON.
+    """
+    import narwhals as nw
+
+    with _session(url) as session, translate_failures("The table"):
+        is_declared = "`" not in str(table) or str(table).startswith("parquet.")
+        yield opened_frame(nw.from_native(_table(session, table)), Schema.DECLARED if is_declared else Schema.FOUND)
+
+
+def _table(session: Any, name: str | None) -> Any:
+    from pyspark.errors import AnalysisException
+
+    if name is None:
+        raise UsageError(f"Say which table of Spark to read (`table`); it has {_tables(session)}.")
+    try:
+        table = session.table(name)
+        # A connection asks for it only now.
+        table.schema  # noqa: B018
+    except AnalysisException:
+        if "://" in name:
+            # A path, in which there may be keys.
+            shown = mask(name.strip("`").rpartition("`")[2])
+            raise public_error(
+                f"Spark cannot read {shown!r} as a table: check its path and your permissions."
+            ) from None
+        raise public_error(f"Spark has no table {name!r}; it has {_tables(session)}.") from None
+    return table
+
+
+def _tables(session: Any) -> str:
+    return ", ".join(repr(each.name) for each in session.catalog.listTables()) or "none"
+
+
+@contextmanager
+def _session(url: str | None) -> Iterator[Any]:
+    """Yield a session; what was started for it ends with it."""
+    url = os.environ.get("SPARK_REMOTE") if url is None else url
+    if url is not None and url.startswith(_CONNECT):
+        opening = _connected(url)
+    else:
+        opening = _in_this_process(url if url is not None and url.startswith("spark://") else None)
+    with opening as session:
+        yield session
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Any]:
+    check_reachable(url)
+    with translate_failures(f"Spark at {mask(url)}"), warnings.catch_warnings():
+        # It warns of the newest pandas.
+        warnings.simplefilter("ignore")
+        try:
+            from pyspark.sql.connect.session import SparkSession
+        except ImportError:
+            raise MissingExtraError(_NO_PYSPARK if _lacks_pyspark() else _NO_CONNECT) from None
+        session = SparkSession.builder.remote(url).create()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _lacks_pyspark() -> bool:
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return True
+    return False
+
+
+@contextmanager
+def _in_this_process(master: str | None) -> Iterator[Any]:
+    """Yield the session of this process, or one that is started."""
+    if _lacks_pyspark():
+        raise MissingExtraError(_NO_PYSPARK)
+    from pyspark.sql import SparkSession
+
+    if master is not None:
+        check_reachable(master)
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        if master is not None and running.sparkContext.master != master:
+            raise UsageError(f"This process has a session of Spark already, but not of {mask(master)}: stop it first.")
+        yield running
+        return
+    session = _started(master)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _started(master: str | None) -> Any:
+    """Start Spark in a process that writes to no stream of ours."""
+    from pyspark import SparkConf, SparkContext, java_gateway
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    home = os.environ.get("JAVA_HOME")
+    if not (Path(home, "bin", "java").exists() if home else shutil.which("java")):
+        raise MissingExtraError(_NO_JAVA)
+    conf = SparkConf().setAll(list(_QUIET.items())).setAppName("anonhist")
+    if master is not None:
+        conf = conf.setMaster(master)
+    with warnings.catch_warnings(), translate_failures("Spark"):
+        warnings.simplefilter("ignore")
+        try:
+            # One that was started before in this process is used again.
+            launch: Callable[..., Any] = java_gateway.launch_gateway
+            silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            gateway = getattr(SparkContext, "_gateway", None) or launch(conf, silent)
+            with _keeping_handler():
+                context = SparkContext(conf=conf, gateway=gateway)
+        except PySparkException:
+            raise DataError(_NOT_STARTED) from None
+        return SparkSession(context)
+
+
+@contextmanager
+def _keeping_handler() -> Iterator[None]:
+    """Keep what a program does at Ctrl-C, if that is its own: Spark sets what is to be done, whatever was set."""
+    kept = signal.getsignal(signal.SIGINT)
+    yield
+    if kept is not signal.default_int_handler and current_thread() is main_thread():
+        signal.signal(signal.SIGINT, kept)
+
+
+def check_reachable(url: str) -> None:
+    """Refuse an address that nobody answers at, before Spark tries it for many minutes."""
+    scheme = f"{url.partition('://')[0]}://"
+    addresses = url.removeprefix(scheme).partition("/")[0].split(",")
+    for address in addresses:
+        host, _, port = address.rpartition(":") if ":" in address else (address, "", "")
+        try:
+            number = int(port or _PORTS[scheme])
+            socket.create_connection((host.strip("[]"), number), timeout=_SECONDS_TO_REACH).close()
+        except (OSError, ValueError, OverflowError):
+            continue
+        return
+    raise public_error(f"Spark at {mask(url)} cannot be reached; check its address and your permissions.")
