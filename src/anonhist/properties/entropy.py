@@ -322,7 +322,7 @@ class EntropyInterval:
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
         n, z = float(sample.profile.n), sample.z
-        (seen, _), (_, once) = sample.labels, sample.exactly(1)
+        (seen, _), (_, once) = sample.labels, sample.singletons
         least, spread = sample.of(Zhang())
         low, most = max(least - z * spread, 0.0), self.of_nothing()[1]
         unseen = _ANY if self.alphabet_size is None else max(self.alphabet_size - seen, 0.0)

@@ -26,7 +26,7 @@ from anonhist.properties.estimate import (
 from anonhist.properties.sampling import Weights, sampling_error
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from anonhist.privacy import Guarantee, PrivacyUnit
 
@@ -219,17 +219,17 @@ class Sample:
     @property
     def labels(self) -> tuple[float, float]:
         """Bounds on the number of labels in the data: the exact number, or the interval of the release."""
-        return self._number_with(1, or_more=True)
+        return self._ends(self.profile.num_labels, lambda release: release.k_plus(1))
 
-    def exactly(self, count: int) -> tuple[float, float]:
-        """Return bounds on the number of labels in the data with exactly this count."""
-        return self._number_with(count, or_more=False)
+    @property
+    def singletons(self) -> tuple[float, float]:
+        """Bounds on the number of labels that occur once."""
+        return self._ends(self.profile.prevalence(1), lambda release: release.prevalence(1))
 
-    def _number_with(self, count: int, *, or_more: bool) -> tuple[float, float]:
+    def _ends(self, counted: int, released: Callable[[Resimulated], Estimate]) -> tuple[float, float]:
         if self.release is None:
-            counted = float(self.profile.k_plus(count) if or_more else self.profile.prevalence(count))
-            return counted, counted
-        found = self.release.k_plus(count) if or_more else self.release.prevalence(count)
+            return float(counted), float(counted)
+        found = released(self.release)
         # The interval of a release is for its own level: a higher level needs a wider one.
         wider = max(self.z / quantile(found.level), 1.0)
         low, high = found.interval

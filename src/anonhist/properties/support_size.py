@@ -188,7 +188,7 @@ class SupportSizeInterval:
         low = AtLeastLabels(self.most).of(sample, value, error).low
         _, high = log_normal_ends(sample, value, error, bias=bias)
         if self.bias is not None and not bias:
-            seen, once = sample.labels[1], sample.exactly(1)[1]
+            seen, once = sample.labels[1], sample.singletons[1]
             high = max(high, seen + most_unseen(once, sample.profile.n / self.most, level=sample.level))
         return Bounds(low, min(high, self.most), Statement(Holds.BOTH, _SMALLEST)).around(value)
 
