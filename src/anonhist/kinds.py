@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.catalogue import load
+from anonhist.errors import MissingExtraError
 from anonhist.lazy import LaterModule
 
 if TYPE_CHECKING:
@@ -227,8 +228,12 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: HTML without scripts, in which all texts are escaped."""
-        html: str = load(".report.shown:html_of")(self)
+        html: str = kind_of_value(self).load("cell")(self).html()
         return html
+
+
+def _missing(library: str) -> MissingExtraError:
+    return MissingExtraError(f"A {library} data frame needs {library}, which is not installed: pip install {library}.")
 
 
 class Tabular:
@@ -272,8 +277,10 @@ class Tabular:
         >>> curve.to_pandas().shape
         (3, 10)
         """
-        frame: pd.DataFrame = load(".formats.tables:to_pandas")(self)
-        return frame
+        try:
+            return self.to_arrow().to_pandas()
+        except ModuleNotFoundError:
+            raise _missing("pandas") from None
 
     def to_polars(self) -> pl.DataFrame:
         """Return the table as a Polars data frame.
@@ -289,8 +296,11 @@ class Tabular:
         >>> ah.entropy(ah.Profile.from_counts([6, 3, 1])).to_polars()["unit"].to_list()
         ['nats']
         """
-        frame: pl.DataFrame = load(".formats.tables:to_polars")(self)
-        return frame
+        try:
+            import polars as pl
+        except ModuleNotFoundError:
+            raise _missing("polars") from None
+        return pl.DataFrame(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the table by Arrow's PyCapsule interface."""

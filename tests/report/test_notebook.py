@@ -29,7 +29,6 @@ from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot
-from anonhist.report.shown import html_of
 from anonhist.sketches import DomainSketch
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
@@ -85,12 +84,11 @@ def values() -> dict[str, Shown]:
 
 @pytest.fixture(scope="module")
 def cells(values: dict[str, Shown]) -> dict[str, str]:
-    return {name: html_of(value) for name, value in values.items()}
+    return {name: value._repr_html_() for name, value in values.items()}
 
 
 def test_every_kind_is_shown(values: dict[str, Shown]) -> None:
     assert {value.known_as for value in values.values()} == {name for name, kind in KINDS.items() if kind.cell}
-    assert values["survey"]._repr_html_() == html_of(values["survey"])
 
 
 def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: Any) -> None:
@@ -151,8 +149,8 @@ def test_every_cell_says_what_was_promised_or_that_nothing_was(cells: dict[str, 
     assert "not private" in cells["comparison"]
     exact = {"entropy": entropy(PROFILE), "curve": guessing_curve(PROFILE, bootstraps=3)}
     for name, value in exact.items():
-        assert re.search(r'<p class="alarm">[^<]*not private', html_of(value), re.IGNORECASE), name
-        assert "Promise" not in html_of(value)
+        assert re.search(r'<p class="alarm">[^<]*not private', value._repr_html_(), re.IGNORECASE), name
+        assert "Promise" not in value._repr_html_()
 
 
 def test_a_large_epsilon_is_warned_of(cells: dict[str, str]) -> None:
@@ -164,20 +162,20 @@ def test_a_release_shows_nothing_but_what_it_holds() -> None:
     # The same published numbers give the same cell, whatever the data were.
     made = PartitionMechanism(3).release(PROFILE).with_error()
     again = Release(**{name: getattr(made, name) for name in made.__dataclass_fields__})
-    assert html_of(again) == html_of(made)
+    assert again._repr_html_() == made._repr_html_()
 
 
 def test_a_sketch_shows_nothing_of_what_was_counted() -> None:
     sketch = DomainSketch(alphabet=["a", "b"], epsilon=1)
-    before = html_of(sketch)
+    before = sketch._repr_html_()
     sketch.update(["a"] * 1000)
-    assert html_of(sketch) == before
+    assert sketch._repr_html_() == before
 
 
 def test_what_is_too_large_to_be_simulated_is_shown_without_intervals() -> None:
     made = PartitionMechanism(3).release(PROFILE)
     huge = replace(made, profile=Profile.from_prevalences({2**22: 2**22}), simulations=None)
-    html = html_of(huge)
+    html = huge._repr_html_()
     assert "not simulated (0 simulations)" in html
     assert "no interval" in html
 
@@ -189,13 +187,13 @@ def test_of_many_groups_some_are_shown_and_what_it_cost_to_find_them(cells: dict
     assert '<th scope="row">(missing)</th><td>00</td>' in html
     assert "The groups were found" not in html
     found = release_groups(FOUND, epsilon=1, simulations=2)
-    assert "with ε = 0.1 and δ ≤ 1.0e-9 of the whole budget" in html_of(found)
+    assert "with ε = 0.1 and δ ≤ 1.0e-9 of the whole budget" in found._repr_html_()
 
 
 def test_groups_that_no_memory_holds_are_shown_without_intervals() -> None:
     made = PartitionMechanism(3).release(PROFILE)
     huge = replace(made, profile=Profile.from_prevalences({2**22: 2**22}), simulations=None)
-    html = html_of(GroupedRelease(("day",), {("Mon",): huge}))
+    html = GroupedRelease(("day",), {("Mon",): huge})._repr_html_()
     assert "no interval" in html
     assert "Private release of 1 group by day" in html
 
@@ -243,5 +241,5 @@ def test_nothing_but_what_is_shown_is_loaded() -> None:
 def test_a_comparison_of_a_release_is_not_called_private_data(values: dict[str, Shown]) -> None:
     made: Any = values["release"]
     found = compare(made, epsilons=[1], mechanisms=["isotonic"], repeats=2)
-    assert "not private" not in html_of(found)
+    assert "not private" not in found._repr_html_()
     assert plot(found).axes[0].get_xlabel() == "epsilon"

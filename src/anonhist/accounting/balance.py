@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
@@ -93,7 +94,7 @@ class Balance(Shown):
     @property
     def spent(self) -> Cost:
         """ε and δ of all charges that were not voided."""
-        return _sum(self.items)
+        return reduce(Cost.plus, (each.cost for each in self.items), NOTHING)
 
     @property
     def left(self) -> Cost:
@@ -107,14 +108,8 @@ class Balance(Shown):
         The losses are independent, so they can be composed as distributions. Those of read-outs that share noise are
         not: what a later one costs more is paid where the others have lost (docs/proofs/sketches.md, section 9).
         """
-        return tuple(cost for cost in map(_sum, _independent(self.items)) if cost != NOTHING)
-
-
-def _sum(items: Iterable[Item]) -> Cost:
-    total = NOTHING
-    for each in items:
-        total = total.plus(each.cost)
-    return total
+        sums = (reduce(Cost.plus, (each.cost for each in items), NOTHING) for items in _independent(self.items))
+        return tuple(cost for cost in sums if cost != NOTHING)
 
 
 def _independent(items: Iterable[Item]) -> list[list[Item]]:

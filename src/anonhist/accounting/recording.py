@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from anonhist.accounting.charge import Reading, Receipt
 
+    # Computed where there is a ledger alone.
+    Digest = Callable[[], str]
+
 VARIABLE = "ANONHIST_LEDGER"
 _UNREAD = "it ended before private data were read"
 # Of the release that is being made, or failed last: what became of its charge.
@@ -120,12 +123,7 @@ class Unrecorded:
         """Read private data in the block."""
         yield
 
-    def complete(
-        self,
-        digest: Callable[[], str],
-        rest: Callable[[], str] | None = None,
-        file: Callable[[], str] | None = None,
-    ) -> None:
+    def complete(self, digest: Digest, rest: Digest | None = None, file: Digest | None = None) -> None:
         """Say that the release is whole on the disk."""
 
 
@@ -158,12 +156,7 @@ class Recorded:
             raise
         self.keep()
 
-    def complete(
-        self,
-        digest: Callable[[], str],
-        rest: Callable[[], str] | None = None,
-        file: Callable[[], str] | None = None,
-    ) -> None:
+    def complete(self, digest: Digest, rest: Digest | None = None, file: Digest | None = None) -> None:
         """Say that the release is whole on the disk, before it gets its name; the arguments return digests.
 
         ``rest`` is of what its content leaves out. That of the bytes of its file is kept of a run alone, whose file is

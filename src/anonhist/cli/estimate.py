@@ -15,7 +15,7 @@ import click
 from anonhist.catalogue import PROPERTIES, PROPERTY_OPTIONS, load
 from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.charging import CHARGING, UNCHARGED, charging_options, csv_digest, say_account
+from anonhist.terminal.charging import UNCHARGED, charging_options, csv_digest, say_account
 from anonhist.terminal.decorators import (
     OneOf,
     SectionedCommand,
@@ -72,7 +72,7 @@ _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # and so are the methods.
 _RELEASED = (*READING, "epsilon", *PROTECTED)
 _ASKED = (*(name for name in PROPERTY_OPTIONS if name != "method"), "level")
-_OF_PRIVATE = ("unit", "relation", "known_items", *CHARGING)
+_OF_PRIVATE = ("unit", "relation", "known_items", *charging_options.names)
 # From the first on there is room for assumptions beside the numbers; lines longer than the other are hard to read.
 _WIDE, _WIDEST = 100, 120
 # Marks of what is said beside an interval.
@@ -81,7 +81,7 @@ _SECTIONS = {
     "Estimate": (*PROPERTY_OPTIONS, "level"),
     "Input": (*READING, "group"),
     "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
-    "Ledger, for a private estimate": CHARGING,
+    "Ledger, for a private estimate": charging_options.names,
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """

@@ -46,17 +46,6 @@ def refuse_hidden_excess(excess: ExcessMechanism | None, destination: Destinatio
         raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
 
 
-GROUPING = (
-    "by",
-    "groups",
-    "find_groups",
-    "find_share",
-    "max_groups_per_label",
-    "max_groups_per_user",
-    "other_group",
-    "levels",
-    "level_shares",
-)
 # So many groups are shown on a terminal.
 _SHOWN = 40
 _NOTHING_LEFT_OUT = (

@@ -12,7 +12,6 @@ import click
 
 from anonhist.catalogue import MECHANISM_OPTIONS, MECHANISMS, MechanismName
 from anonhist.cli.groups import (
-    GROUPING,
     grouping_options,
     refuse_excess_of_items,
     refuse_hidden_excess,
@@ -20,7 +19,7 @@ from anonhist.cli.groups import (
 )
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.charging import CHARGING, charging_options, write_charged
+from anonhist.terminal.charging import charging_options, write_charged
 from anonhist.terminal.decorators import SectionedCommand, WholeNumber, as_one, refuse_given
 from anonhist.terminal.destinations import console_on, table_of
 from anonhist.terminal.options import (
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
 
-WINDOWS = ("cumulative_by", "days", "thresholds")
 # So many days are shown on a terminal: the last of equal spans.
 _DAYS_SHOWN = 15
 
@@ -131,6 +129,7 @@ def release_windows_of(
 ) -> None:
     """Read, release and write the windows: of all groups, where there are some."""
     from anonhist.accounting.recording import Price
+    from anonhist.ingest.row_kinds import NO_COUNT, SaidOfRows
     from anonhist.ingest.windows import listed_days, read_cumulative, read_cumulative_groups, unit_of_windows
     from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
     from anonhist.profiles.windows import in_one_group
@@ -161,7 +160,11 @@ def release_windows_of(
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_release(source)
     held, said = held_source(source, reading)
-    own = without_format(said) | {
+    # The column of counts says all that a format could of a source that has a date in each row.
+    SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
+    if said.pop("format") is not None:
+        said["count"] = NO_COUNT
+    own = said | {
         "days": days,
         "thresholds": asked.thresholds,
         "max_per_user": protection.max_per_user,
@@ -192,15 +195,6 @@ def release_windows_of(
             say=partial(show_windows, released),
             log=partial(log, released),
         )
-
-
-def without_format(said: dict[str, Any]) -> dict[str, Any]:
-    """Return how a source is read that has a date in each row: the column of counts says all that a format could."""
-    from anonhist.ingest.row_kinds import NO_COUNT, SaidOfRows
-
-    SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
-    own = {name: value for name, value in said.items() if name != "format"}
-    return own if said["format"] is None else own | {"count": NO_COUNT}
 
 
 def show_windows(release: Windows, stream: TextIO) -> None:
@@ -237,10 +231,10 @@ def show_windows(release: Windows, stream: TextIO) -> None:
 _SECTIONS = {
     "Input": READING,
     "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
-    "Groups": GROUPING,
-    "Windows": WINDOWS,
+    "Groups": grouping_options.names,
+    "Windows": windows_options.names,
     "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items", "simulations"),
-    "Ledger": CHARGING,
+    "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """

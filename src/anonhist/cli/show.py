@@ -102,17 +102,7 @@ registry_options = as_one(
 
 _SECTIONS = {
     "Input": ("group",),
-    "Record": (
-        "registry",
-        "curator",
-        "curator_type",
-        "published",
-        "title",
-        "purpose",
-        "region",
-        "author",
-        "force",
-    ),
+    "Record": registry_options.names,
 }
 _EXAMPLES = """
 anonhist show release.json

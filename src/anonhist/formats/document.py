@@ -28,6 +28,8 @@ from anonhist.releases.runs import expected_distance
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
+
     from anonhist.properties.estimate import Estimate
     from anonhist.releases import Mechanism
 
@@ -143,7 +145,13 @@ def error_document(error: ReleaseError) -> dict[str, Any]:
     return {
         "method": _UNSIMULATED if expected is None else expected.method,
         "simulations": error.simulations,
-        "sorted_l1": None if expected is None else _expected_document(expected, error.simulated_range),
+        "sorted_l1": None
+        if expected is None
+        else {
+            "mean": expected.value,
+            "standard_error": expected.standard_error,
+            "range": optional(list, error.simulated_range),
+        },
         "levels": error.levels.tolist(),
         "prevalence_standard_errors": error.prevalence_errors.tolist(),
         "k_plus_standard_errors": error.k_plus_errors.tolist(),
@@ -153,10 +161,6 @@ def error_document(error: ReleaseError) -> dict[str, Any]:
         "zeros_interval": optional(list, error.zeros_interval),
         "items_interval": optional(list, error.items_interval),
     }
-
-
-def _expected_document(expected: Estimate, within: tuple[float, float] | None) -> dict[str, Any]:
-    return {"mean": expected.value, "standard_error": expected.standard_error, "range": optional(list, within)}
 
 
 def _band_document(band: KPlusBand | PrevalenceBand) -> dict[str, list[int]]:
@@ -181,8 +185,8 @@ def error_from(value: object) -> ReleaseError:
         optional(lambda number: float(floats([number], zeros)[0]), fields[zeros]),
         band=optional(partial(_band, KPlusBand), fields["band"]),
         prevalence_band=optional(partial(_band, PrevalenceBand), fields["prevalence_band"]),
-        zeros_interval=optional(partial(_interval, "zeros_interval"), fields["zeros_interval"]),
-        items_interval=optional(partial(_interval, "items_interval"), fields["items_interval"]),
+        zeros_interval=optional(partial(_ends, whole, "zeros_interval"), fields["zeros_interval"]),
+        items_interval=optional(partial(_ends, whole, "items_interval"), fields["items_interval"]),
         simulated_range=within,
     )
 
@@ -200,13 +204,8 @@ def _read_expected_error(value: object, method: str, runs: int) -> tuple[Estimat
         raise DataError("the expected sorted ℓ1 error must not be negative")
     if max(mean, spread) > _LARGEST_ERROR:
         raise DataError("the expected sorted ℓ1 error is larger than profiles can be apart")
-    expected = expected_distance(mean, spread, runs, method=method)
-    if fields["range"] is None:
-        return expected, None
-    ends = floats(fields["range"], "range").tolist()
-    if len(ends) != 2:
-        raise DataError("range must have two ends")
-    return expected, (ends[0], ends[1])
+    within = optional(partial(_ends, floats, "range"), fields["range"])
+    return expected_distance(mean, spread, runs, method=method), within
 
 
 def _band(made_by: Callable[..., Any], value: object) -> Any:
@@ -214,8 +213,8 @@ def _band(made_by: Callable[..., Any], value: object) -> Any:
     return made_by(*(whole(fields[name], name) for name in ("ends", "lows", "highs")))
 
 
-def _interval(name: str, value: object) -> tuple[int, int]:
-    ends = whole(value, name).tolist()
+def _ends(read: Callable[[object, str], NDArray[Any]], name: str, value: object) -> tuple[Any, Any]:
+    ends = read(value, name).tolist()
     if len(ends) != 2:
         raise DataError(f"{name} must have two ends")
     return ends[0], ends[1]

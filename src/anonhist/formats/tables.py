@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar
 
 import numpy as np
 
-from anonhist.errors import MissingExtraError, UsageError, kind_of
+from anonhist.errors import UsageError, kind_of
 from anonhist.formats.files import FileKind, as_text
 from anonhist.formats.untrusted import document_text, whole_parquet
 from anonhist.kinds import Tabular, kind_of_value
@@ -22,8 +22,6 @@ from anonhist.privacy import short_decimal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import pandas as pd
-    import polars as pl
     import pyarrow as pa
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, NDArray[Any] | Sequence[str]]
 else:
-    pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
+    pa = LaterModule("pyarrow")
 
 T = TypeVar("T")
 LEFT_OUT_KEY = b"anonhist.left_out"
@@ -152,29 +150,6 @@ def write_parquet(value: Tabular, file: BinaryIO) -> None:
     file.write(buffer.getvalue())
 
 
-def to_pandas(value: Tabular) -> pd.DataFrame:
-    """Return the table of a value as a pandas data frame."""
-    table = to_arrow(value)
-    try:
-        return table.to_pandas()
-    except ModuleNotFoundError:
-        raise _missing("pandas") from None
-
-
-def to_polars(value: Tabular) -> pl.DataFrame:
-    """Return the table of a value as a Polars data frame."""
-    try:
-        import polars as pl
-    except ModuleNotFoundError:
-        raise _missing("polars") from None
-    return pl.DataFrame(to_arrow(value))
-
-
-def _missing(library: str) -> MissingExtraError:
-    message = f"A {library} data frame needs {library}, which is not installed: pip install {library}."
-    return MissingExtraError(message)
-
-
 def _table_of(value: Tabular) -> Table:
     if not isinstance(value, Tabular):
         raise UsageError(
@@ -251,7 +226,7 @@ CURVE_TABLE = Table(_points, lambda curve: {curve.x_name: _whole})
 
 
 def table_of_rows(
-    texts: Callable[[Any], Mapping[str, Callable[[float], str]]] = lambda _: {}, **attributes: str
+    texts: Callable[[Any], Mapping[str, Callable[[float], str]]] = lambda _: {}, /, **attributes: str
 ) -> Table:
     """Return the table of values with ``rows``, which has a column for each of these attributes of a row."""
 
@@ -280,15 +255,9 @@ COMPARISON_TABLE = table_of_rows(
     standard_error="standard_error",
     repeats="repeats",
 )
-PLAN_TABLE = table_of_rows(
-    _exact_epsilons,
-    epsilon="epsilon",
-    mechanism="mechanism",
-    items="items",
-    sorted_l1="sorted_l1.value",
-    standard_error="sorted_l1.standard_error",
-    relative_error="relative_error",
-)
+_NUMBERS = {"items": "items", "sorted_l1": "sorted_l1.value", "standard_error": "sorted_l1.standard_error"}
+_NUMBERS |= {"relative_error": "relative_error"}
+PLAN_TABLE = table_of_rows(_exact_epsilons, epsilon="epsilon", mechanism="mechanism", **_NUMBERS)
 
 
 def _group_plan_columns(planned: Any) -> Columns:
@@ -300,12 +269,6 @@ def _group_plan_columns(planned: Any) -> Columns:
     return {**names, **numbers}
 
 
-_PLANNED = table_of_rows(
-    items="items",
-    sorted_l1="sorted_l1.value",
-    standard_error="sorted_l1.standard_error",
-    relative_error="relative_error",
-    mostly_noise="mostly_noise",
-)
+_PLANNED = table_of_rows(**_NUMBERS, mostly_noise="mostly_noise")
 GROUP_PLAN_TABLE = Table(_group_plan_columns)
 FILES: FileKind[Never] = FileKind("table", {".csv": as_text(csv_text)})

@@ -13,7 +13,7 @@ import click
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS, MechanismName
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
-from anonhist.terminal.charging import CHARGING, charging_options
+from anonhist.terminal.charging import charging_options
 from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, one_character, whole_number
 from anonhist.terminal.options import (
     delimiter_option,
@@ -51,7 +51,7 @@ _SECTIONS = {
     "Mechanism": ("mechanism", "simulations"),
     "Mechanism, with --unit edge": ("public_nodes",),
     "Mechanism, with --unit node": ("max_degree", "choice_share", "bounding"),
-    "Ledger": CHARGING,
+    "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "not_private_truth", "force", "quiet"),
 }
 # As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.

@@ -14,7 +14,7 @@ import click
 
 from anonhist.catalogue import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
-from anonhist.terminal.charging import CHARGING, charging_options, say_account
+from anonhist.terminal.charging import charging_options, say_account
 from anonhist.terminal.decorators import (
     LazyGroup,
     OneOf,
@@ -68,7 +68,7 @@ _NEW_SECTIONS = {
     "Privacy": ("epsilon",),
     "Values": ("alphabet", "alphabet_size", "other"),
     "Randomization": ("mechanism", *RANDOMIZER_OPTIONS),
-    "Ledger": CHARGING,
+    "Ledger": charging_options.names,
     "Output": ("title", "output", "force", "quiet"),
 }
 _NEW_EXAMPLES = """

@@ -13,7 +13,7 @@ from anonhist.privacy import short_decimal, warning
 from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, inline_svg, say_empty, short
 from anonhist.report.notebook import Cell
 from anonhist.report.shown import Sheet, download, promised
-from anonhist.report.wording import PROMISE_NAMES, at_most, promise_lines, promise_of, worth
+from anonhist.report.wording import PROMISE_NAMES, at_most, promise_lines, worth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -320,7 +320,6 @@ _ROWS = 10
 
 def survey_cell(survey: Survey) -> Cell:
     """Return the cell of a survey: what everybody who answers knows of it."""
-    alarms, lines = promise_of(survey.guarantee)
     alphabet = getattr(survey, "alphabet", None)
     known = "any text" if alphabet is None else f"{alphabet.size:,} values"
     title = f", {label_text(survey.title)}" if survey.title else ""
@@ -333,8 +332,7 @@ def survey_cell(survey: Survey) -> Cell:
             ("cells of a tally", f"{survey.cells:,}"),
             ("digest", survey.digest),
         ],
-        alarms=alarms,
-        told=lines,
+        told=promise_lines(survey.guarantee),
         folded=[("Caution", each) for each in survey.cautions],
     )
 
@@ -355,15 +353,14 @@ def tally_cell(tally: Tally) -> Cell:
 
 def frequencies_cell(estimate: FrequencyEstimate) -> Cell:
     """Return the cell of an estimate of frequencies: the most frequent values."""
-    told, first = facts(estimate), ("Promise", *PROMISE_NAMES[1:-1], "Other", "Note")
-    alarm, left = warning(estimate.guarantee.epsilon), len(estimate.labels) - _ROWS
+    told, first = facts(estimate), (*PROMISE_NAMES, "Other", "Note")
+    left = len(estimate.labels) - _ROWS
     more = [("More", f"{left:,} less frequent values are in the table of to_pandas().")] if left > 0 else []
     return Cell(
         title=headline(estimate),
         head=HEADS,
         rows=[row_texts(estimate, place) for place in most_frequent(estimate, _ROWS)],
-        alarms=[alarm] if alarm else [],
         told=[*more, *(fact for fact in told if fact[0].startswith(first))],
-        folded=[fact for fact in told if not fact[0].startswith((*first, PROMISE_NAMES[-1]))],
+        folded=[fact for fact in told if not fact[0].startswith(first)],
         figure=lambda: frequencies_figure(estimate),
     )

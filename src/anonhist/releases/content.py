@@ -154,7 +154,12 @@ def rest_digests(released: AnyRelease) -> tuple[str, ...]:
     beginning, and one digest.
     """
     if isinstance(released, Windows):
-        return (digest_of([[list(group), _rest_of_windows(each)] for group, each in in_groups(released).items()]),)
+        # Words and intervals.
+        rest = [
+            [list(group), [each.reason, each.library_version, each.lows.tolist(), each.highs.tolist()]]
+            for group, each in in_groups(released).items()
+        ]
+        return (digest_of(rest),)
     words, errors = _words(released), _errors(released)
     without = digest_of([words, None])
     return (without,) if errors is None else (digest_of([words, errors]), without)
@@ -163,10 +168,6 @@ def rest_digests(released: AnyRelease) -> tuple[str, ...]:
 def rest_digest(released: AnyRelease) -> str:
     """Return the most complete of these digests: with expected errors, if they are known by now."""
     return rest_digests(released)[0]
-
-
-def _rest_of_windows(release: CumulativeRelease) -> list[Any]:
-    return [release.reason, release.library_version, release.lows.tolist(), release.highs.tolist()]
 
 
 def _words(release: Release | GroupedRelease) -> list[Any]:

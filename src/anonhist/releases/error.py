@@ -140,10 +140,9 @@ class ReleaseError:
             raise DataError("Standard errors must be finite and not negative.")
         if self.zeros_error is not None and not 0 <= self.zeros_error < np.inf:
             raise DataError("Standard errors must be finite and not negative.")
-        if self.zeros_interval is not None and not 0 <= self.zeros_interval[0] <= self.zeros_interval[1]:
-            raise DataError("An interval for labels of count zero must not be negative, and its ends must ascend.")
-        if self.items_interval is not None and not 0 <= self.items_interval[0] <= self.items_interval[1]:
-            raise DataError("An interval for the number of items must not be negative, and its ends must ascend.")
+        for of, ends in (("labels of count zero", self.zeros_interval), ("the number of items", self.items_interval)):
+            if ends is not None and not 0 <= ends[0] <= ends[1]:
+                raise DataError(f"An interval for {of} must not be negative, and its ends must ascend.")
         if self.simulated_range is not None and (
             self.sorted_l1 is None
             or not 0 <= self.simulated_range[0] <= self.sorted_l1.value <= self.simulated_range[1] < np.inf

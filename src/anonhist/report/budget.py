@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from anonhist.accounting.balance import State
-from anonhist.accounting.budget import NOTHING, amount, amount_left, equal
+from anonhist.accounting.budget import NOTHING, Cost, amount, amount_left, equal
 from anonhist.accounting.charge import printable
 from anonhist.privacy import exact_text
 from anonhist.report.budget_wording import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from anonhist.accounting import Balance, Budget, Cost, Verification
+    from anonhist.accounting import Balance, Budget, Verification
     from anonhist.accounting.balance import Item
 
 MOST_LISTED = 200
@@ -72,9 +73,7 @@ def _purpose_rows(balance: Balance) -> list[tuple[str, tuple[str, ...], str]]:
     listed, others = purposes[:_MOST_PURPOSES], purposes[_MOST_PURPOSES:]
     rows = [_purpose_row(each.name or NO_PURPOSE, f"{each.releases:,}", each.cost, budget) for each in listed]
     if others:
-        cost = NOTHING
-        for each in others:
-            cost = cost.plus(each.cost)
+        cost = reduce(Cost.plus, (each.cost for each in others), NOTHING)
         number = sum(each.releases for each in others)
         rows.append(_purpose_row(f"{many(len(others), 'more purpose')}", f"{number:,}", cost, budget))
     left = balance.left

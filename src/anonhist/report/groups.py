@@ -22,6 +22,7 @@ from anonhist.report.wording import (
     many,
     no_intervals,
     number_and_ends,
+    runs_text,
 )
 
 if TYPE_CHECKING:
@@ -240,18 +241,6 @@ def remarks_of(release: GroupedRelease, error: ReleaseError) -> list[str]:
     return [each for each in (no_intervals(error), *bound, active_person(release)) if each]
 
 
-def runs_of(release: GroupedRelease) -> str:
-    """Say what errors come from, or that there are none."""
-    runs = sorted({each.error.simulations for each in release.values()})
-    if not runs[-1]:
-        return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
-    number = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
-    return (
-        f"Errors come from {number} new runs of the mechanism on the released profile of each group, which costs no "
-        "privacy."
-    )
-
-
 # So many groups are drawn, and listed; files have all of them.
 MOST_DRAWN, MOST_LISTED = 24, 2_000
 
@@ -284,7 +273,7 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
         drawn=first_drawn(len(release.everything)),
         panels=zip(named, panels([*drawn.values()], named), strict=True),
         bars=_how_to_read(first),
-        runs=runs_of(release),
+        runs=runs_text(*release.values(), of="profile of each group"),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anonhist.errors import DataError, spell_out
 from anonhist.mechanisms import METRICS
 from anonhist.mechanisms.comparison import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
-from anonhist.privacy import short_decimal, warning
+from anonhist.privacy import short_decimal
 from anonhist.properties.estimate import Holds, format_number
 from anonhist.report import comparison as comparison_wording
 from anonhist.report import curve as curve_wording
@@ -30,11 +30,11 @@ from anonhist.report.wording import (
     method_text,
     no_intervals,
     number_and_ends,
-    promise_of,
+    promise_lines,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.figure import Figure
 
@@ -52,8 +52,8 @@ class Cell:
     """What a notebook shows of a value; all of it is plain text, not yet HTML.
 
     ``head`` names the columns, empty where rows say it; the first of each row is what it is about. ``alarms`` must not
-    be missed: what is not private, and warnings. ``told`` stands below the table, ``folded`` behind a click. Texts that
-    are empty are left out.
+    be missed: what is not private, and warnings, with those in ``told``. That stands below the table, ``folded`` behind
+    a click. Texts that are empty are left out.
     """
 
     title: str
@@ -66,7 +66,8 @@ class Cell:
 
     def html(self) -> str:
         """Return the HTML."""
-        return render("anonhist.report/cell.html", cell=self, plot=self._plot())
+        alarms = [*(text for name, text in self.told if name == "Warning"), *self.alarms]
+        return render("anonhist.report/cell.html", cell=self, alarms=alarms, plot=self._plot())
 
     def _plot(self) -> str:
         if self.figure is None:
@@ -82,20 +83,19 @@ class Cell:
 
 
 _NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."
-_FIRST = ("Released", "Promise", "Protection", "Toward a party", "Users", "Bound")
+_FIRST = ("Released", *PROMISE_NAMES, "Users", "Bound")
 
 
 def release_cell(release: Release) -> Cell:
     """Return the cell of a release, whose error is computed first if it has not been yet: as a page does."""
     release, why = _with_error(release)
-    told = [fact for fact in page.facts(release) if fact[0] in _FIRST]
     return Cell(
         title=_title(f"by {release.mechanism.name}", release.guarantee),
         head=("", "released", "95 % interval"),
         rows=[(name, *number_and_ends(found)) for name, found in page.rows(release)],
-        alarms=[warning(release.guarantee.epsilon), why],
-        told=told,
-        folded=[fact for fact in page.facts(release) if fact[0] not in (*_FIRST, "Warning")],
+        alarms=[why],
+        told=[fact for fact in page.facts(release) if fact[0] in _FIRST],
+        folded=[fact for fact in page.facts(release) if fact[0] not in _FIRST],
         figure=lambda: page.release_figure(release),
     )
 
@@ -115,7 +115,6 @@ def _with_error(release: Release) -> tuple[Release, str]:
 
 def estimate_cell(estimate: Estimate) -> Cell:
     """Return the cell of one estimate."""
-    alarms, told = _promise([estimate.guarantee])
     error = "" if estimate.statement.reason else f" ± {format_number(estimate.standard_error, digits=3)}"
     value = f"{format_number(estimate.value, digits=6)}{error}"
     parts = ", ".join(f"{cause} {format_number(part, digits=3)}" for cause, part in estimate.parts)
@@ -123,8 +122,8 @@ def estimate_cell(estimate: Estimate) -> Cell:
         title=f"Estimate{f', in {estimate.unit}' if estimate.unit else ''}",
         head=("method", "estimate", _heading(estimate)),
         rows=[(method_text("", estimate), value, known_ends(estimate, digits=6))],
-        alarms=[*alarms, *estimate.warnings],
-        told=[*_why([estimate]), *told, *bound_of(estimate)],
+        alarms=estimate.warnings,
+        told=[*_why([estimate]), *_promise([estimate.guarantee]), *bound_of(estimate)],
         folded=[("Method", estimate.method), ("Assumes", estimate.assumes), ("Standard errors", parts)],
     )
 
@@ -132,7 +131,6 @@ def estimate_cell(estimate: Estimate) -> Cell:
 def estimates_cell(found: Estimates) -> Cell:
     """Return the cell of several estimates, a row each."""
     estimates = [estimate for _, estimate in found]
-    alarms, told = _promise(dict.fromkeys(each.guarantee for each in estimates))
     return Cell(
         title="Estimates",
         head=("property", "method", "estimate", "unit", _heading(estimates[0]) if estimates else "interval"),
@@ -140,8 +138,7 @@ def estimates_cell(found: Estimates) -> Cell:
             (name, method_text("", each), format_number(each.value, digits=5), each.unit, known_ends(each, digits=5))
             for name, each in found
         ],
-        alarms=alarms,
-        told=[*told, *bound_of(found)],
+        told=[*_promise(dict.fromkeys(each.guarantee for each in estimates)), *bound_of(found)],
         folded=[
             *(("Warning", warning) for warning in dict.fromkeys(text for each in estimates for text in each.warnings)),
             *_why(estimates),
@@ -160,24 +157,23 @@ def _why(estimates: Iterable[Estimate]) -> list[tuple[str, str]]:
     return [(names.get(holds, "One end only"), f"{reason}.") for reason, holds in said.items()]
 
 
-def _promise(guarantees: Iterable[Guarantee | None]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return what must not be missed, and what was promised."""
-    parts = [([_NOT_PRIVATE], []) if guarantee is None else promise_of(guarantee) for guarantee in guarantees]
-    return [alarm for alarms, _ in parts for alarm in alarms], [line for _, lines in parts for line in lines]
+def _promise(guarantees: Iterable[Guarantee | None]) -> Iterator[tuple[str, str]]:
+    """Return what was promised, and warnings, also that nothing was."""
+    for each in guarantees:
+        yield from [("Warning", _NOT_PRIVATE)] if each is None else promise_lines(each)
 
 
 def curve_cell(curve: Curve) -> Cell:
     """Return the cell of a curve."""
-    alarm = curve_wording.NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon)
     told = curve_wording.facts(curve)
     return Cell(
         title=curve_wording.view_of(curve).title,
         head=(curve.x_name, curve.value_name, curve_wording.band_name(curve)),
         rows=[curve_wording.cells_of(curve, at) for at in curve_wording.shown_points(curve)],
-        alarms=[alarm],
+        alarms=[curve_wording.NOT_PRIVATE if curve.guarantee is None else ""],
         told=[
             *(("Note", note) for note in curve_wording.notes(curve)),
-            *(fact for fact in told if fact[0] in (*PROMISE_NAMES[:-1], "Bound")),
+            *(fact for fact in told if fact[0] in (*PROMISE_NAMES, "Bound")),
         ],
         folded=[fact for fact in told if fact[0] not in (*PROMISE_NAMES, "Bound")],
         figure=lambda: curve_figure(curve),
@@ -212,7 +208,6 @@ _ROWS = 20
 
 def groups_cell(release: GroupedRelease) -> Cell:
     """Return the cell of a release of groups: the first of them, whose errors are computed if they have not been."""
-    alarms, promise = promise_of(release.guarantee)
     shown = {group: _with_error(each)[0] for group, each in islice(release.everything.items(), _ROWS)}
     left = len(release.everything) - len(shown)
     more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left else []
@@ -220,10 +215,9 @@ def groups_cell(release: GroupedRelease) -> Cell:
         title=_title(f"of {many(len(release), 'group')} by {', '.join(release.by)}", release.guarantee),
         head=heads_of_groups(release),
         rows=[row_of(group, release, each) for group, each in shown.items()],
-        alarms=alarms,
         told=[
             *more,
-            *promise,
+            *promise_lines(release.guarantee),
             *bound_of(release),
             ("Groups", how_found(release)),
             ("Totals", how_added(release)),
@@ -241,13 +235,11 @@ _DAYS, _GROUPS = 10, 20
 
 def windows_cell(release: CumulativeRelease) -> Cell:
     """Return the cell of a release of cumulative windows: some days, and the curves."""
-    alarms, promise = promise_of(release.guarantee)
     return Cell(
         title=_title(f"of {told_of(release)}", release.guarantee),
         head=heads_of(release),
         rows=[(day, *cells_of(release, day)) for day in shown_days(release, _DAYS)],
-        alarms=alarms,
-        told=[*promise, *bound_of(release)],
+        told=[*promise_lines(release.guarantee), *bound_of(release)],
         folded=[("Mechanism", f"{release.mechanism.name}. {release.reason}")],
         figure=lambda: windows_figure(release),
     )
@@ -255,14 +247,12 @@ def windows_cell(release: CumulativeRelease) -> Cell:
 
 def grouped_windows_cell(release: GroupedCumulativeRelease) -> Cell:
     """Return the cell of a release of cumulative windows of groups: the last day of the first groups."""
-    alarms, promise = promise_of(release.guarantee)
     last, left = release.days[-1], len(release) - _GROUPS
     more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left > 0 else []
     return Cell(
         title=f"{_title(f'of {told_of_groups(release)}', release.guarantee)}; here by the end of {last}",
         head=[*release.by, *heads_of(release.first)[1:]],
         rows=[(*names_of(group), *cells_of(each, last)) for group, each in islice(release.items(), _GROUPS)],
-        alarms=alarms,
-        told=[*more, *promise, *bound_of(release)],
+        told=[*more, *promise_lines(release.guarantee), *bound_of(release)],
         folded=[("Mechanism", f"{release.mechanism.name}. {release.first.reason}")],
     )

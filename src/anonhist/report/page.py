@@ -19,7 +19,6 @@ from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
 from anonhist.releases.evidence import NORMAL_95
-from anonhist.report import wording
 from anonhist.report.figures import (
     BAND,
     BLUE,
@@ -37,6 +36,7 @@ from anonhist.report.figures import (
 from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
     any_user,
+    bars_text,
     expected_error,
     for_one_person,
     free_arithmetic,
@@ -45,7 +45,9 @@ from anonhist.report.wording import (
     promise_lines,
     release_exclusions,
     remarks,
+    runs_text,
     share_of_items,
+    with_interval,
 )
 
 if TYPE_CHECKING:
@@ -210,76 +212,72 @@ def write_release(release: Release, sheet: Sheet, truth: Any = None) -> None:
     view_of(release).write(release, sheet, truth)
 
 
-@dataclass(frozen=True)
-class ProfilePage:
-    """The page of a released profile: ``again`` is what running its command again does, if not drawing new noise.
+def write_profile(
+    release: Release, sheet: Sheet, truth: object, *, again: str = "", also_not_covered: tuple[str, ...] = ()
+) -> None:
+    """Write the page of a released profile; its error is computed first if it has not been yet.
 
-    ``also_not_covered`` is what the promise does not cover besides what follows from the unit.
+    ``again`` is what running its command again does, if not drawing new noise; ``also_not_covered`` what the promise
+    does not cover besides what follows from the unit.
     """
-
-    again: str = ""
-    also_not_covered: tuple[str, ...] = ()
-
-    def write(self, release: Release, sheet: Sheet, truth: object) -> None:
-        """Write the page of a release; its error is computed first if it has not been yet."""
-        if truth is not None:
-            raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
-        guarantee = release.guarantee
-        guessing = Guessing.of(release)
-        limit = guarantee.unit.max_count
-        first, *rest = release_exclusions(release)
-        everyone = any_user(release)
-        sheet.write_release(
-            "anonhist.report/page.html",
-            release,
-            headline="How often things occur, without saying which things",
-            subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
-            **released(release, noun="counts"),
-            cards=_cards(release),
-            promise=promised(
-                guarantee,
-                meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
-                not_covered=(first, *self.also_not_covered, *rest),
-            ),
-            remarks=[told for _, told in remarks(release)],
-            k_plus_plot=inline_svg(
-                lambda: k_plus_figure(release),
-                name="k-plus",
-                description="Labels with at least a given count, both on log scales, with a 95 % band",
-                hover=Points.at_least(release).hover,
-            ),
-            plot=inline_svg(
-                lambda: prevalences_figure(release),
-                name="prevalences",
-                description="Released prevalences against counts, both on log scales, with 95 % intervals",
-                hover=Points.exactly(release).hover,
-            ),
-            bars=wording.bars_text(release.error, none="that count from one that no label has"),
-            # What is cut is most of what a guessing curve is about.
-            limit="" if limit is None else f"{limit:,}",
-            guessing_plot=""
-            if limit is not None
-            else inline_svg(
-                lambda: guessing_figure(release, guessing=guessing),
-                name="guessing",
-                description="Share of items covered by the most frequent labels, with a 95 % band",
-                hover=guessing.hover,
-            ),
-            guessing=list(_guessing_rows(guessing)) if len(release.profile) else [],
-            runs=wording.runs_text(release),
-            again=self.again,
-        )
+    if truth is not None:
+        raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
+    guarantee = release.guarantee
+    guessing = Guessing.of(release)
+    limit = guarantee.unit.max_count
+    first, *rest = release_exclusions(release)
+    everyone = any_user(release)
+    sheet.write_release(
+        "anonhist.report/page.html",
+        release,
+        headline="How often things occur, without saying which things",
+        subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
+        **released(release, noun="counts"),
+        cards=_cards(release),
+        promise=promised(
+            guarantee,
+            meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
+            not_covered=(first, *also_not_covered, *rest),
+        ),
+        remarks=[told for _, told in remarks(release)],
+        k_plus_plot=inline_svg(
+            lambda: k_plus_figure(release),
+            name="k-plus",
+            description="Labels with at least a given count, both on log scales, with a 95 % band",
+            hover=Points.at_least(release).hover,
+        ),
+        plot=inline_svg(
+            lambda: prevalences_figure(release),
+            name="prevalences",
+            description="Released prevalences against counts, both on log scales, with 95 % intervals",
+            hover=Points.exactly(release).hover,
+        ),
+        bars=bars_text(release.error, none="that count from one that no label has"),
+        # What is cut is most of what a guessing curve is about.
+        limit="" if limit is None else f"{limit:,}",
+        guessing_plot=""
+        if limit is not None
+        else inline_svg(
+            lambda: guessing_figure(release, guessing=guessing),
+            name="guessing",
+            description="Share of items covered by the most frequent labels, with a 95 % band",
+            hover=guessing.hover,
+        ),
+        guessing=list(_guessing_rows(guessing)) if len(release.profile) else [],
+        runs=runs_text(release),
+        again=again,
+    )
 
 
 def _cards(release: Release) -> list[tuple[str, str]]:
     """Return the numbers that are told first, each with what it is."""
     profile, guarantee = release.profile, release.guarantee
-    many_items = wording.with_interval(wording.interval(*release.num_items().interval))
+    many_items = with_interval(interval(*release.num_items().interval))
     counted = "" if release.items is None else f", released as a number of its own; the profile has {profile.n:,}"
     limit = guarantee.unit.max_count
     capped = "" if limit is None else f", each label counted at most {limit:,} times"
-    reached = wording.with_interval(wording.interval(*release.k_plus(1).interval))
-    error = f"items: expected error of the whole profile (sorted ℓ1), and its range{wording.share_of_items(release)}"
+    reached = with_interval(interval(*release.k_plus(1).interval))
+    error = f"items: expected error of the whole profile (sorted ℓ1), and its range{share_of_items(release)}"
     return [
         (f"{profile.num_labels:,}", f"different labels released; {reached}"),
         (
@@ -287,7 +285,7 @@ def _cards(release: Release) -> list[tuple[str, str]]:
             f"items of these labels{capped}{counted}; {many_items}",
         ),
         (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
-        (wording.expected_error(release.error), error),
+        (expected_error(release.error), error),
     ]
 
 
@@ -300,7 +298,7 @@ def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, str]]:
         yield f"{10**power:,}", share, interval(low, high, places=2) + unit
 
 
-VIEW = ReleaseView(prevalences_figure, ProfilePage().write)
+VIEW = ReleaseView(prevalences_figure, write_profile)
 
 
 _LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)

@@ -1,4 +1,4 @@
-"""The figure, the page and the notebook cell of whatever there is to show."""
+"""The figure and the page of whatever there is to show, and what all pages have in common."""
 
 from __future__ import annotations
 
@@ -298,9 +298,3 @@ def _place(shown: object, what: str) -> Callable[..., Any]:
             f"is needed, such as rarefaction_curve(profile), not {kind_of(shown)}."
         )
     return found
-
-
-def html_of(value: Shown) -> str:
-    """Return what a notebook shows of a value."""
-    html: str = kind_of_value(value).load("cell")(value).html()
-    return html

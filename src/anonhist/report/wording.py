@@ -46,12 +46,6 @@ def free_arithmetic(guarantee: Guarantee) -> str:
     return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
 
 
-def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the promise in two parts: warnings, which must not be missed, and the other lines."""
-    lines = promise_lines(guarantee)
-    return [text for name, text in lines if name == "Warning"], [line for line in lines if line[0] != "Warning"]
-
-
 def protection_line(epsilon: Fraction, delta: Fraction) -> str:
     """Say on one line what an epsilon is worth, and apart from which δ."""
     sure = f"at most {certainty(epsilon)} sure" if epsilon <= NONE_ABOVE else "practically certain"
@@ -116,12 +110,13 @@ def share_of_items(release: Release) -> str:
     return share + (": mostly noise" if release.mostly_noise else "")
 
 
-def runs_text(release: Release, *, of: str = "profile") -> str:
+def runs_text(*releases: Release, of: str = "profile") -> str:
     """Say what errors come from, or that there are none."""
-    runs = release.error.simulations
-    if not runs:
+    runs = [each.error.simulations for each in releases]
+    if not max(runs):
         return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
-    return f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy."
+    number = " to ".join(f"{each:,}" for each in dict.fromkeys((min(runs), max(runs))))
+    return f"Errors come from {number} new runs of the mechanism on the released {of}, which costs no privacy."
 
 
 def no_intervals(error: ReleaseError) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import click
 
 from anonhist.privacy import parse_simulations, parse_whole_number
-from anonhist.terminal.charging import CHARGING, charging_options
+from anonhist.terminal.charging import charging_options
 from anonhist.terminal.decorators import NameIn, OneOf, SectionedCommand, as_one, whole_number
 from anonhist.terminal.destinations import STDOUT
 from anonhist.terminal.options import (
@@ -161,7 +161,7 @@ def _say_waiting() -> None:
 
 _PROFILE_SECTIONS = {
     "Decoding": ("decoder", "simulations"),
-    "Ledger": CHARGING,
+    "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _PROFILE_EXAMPLES = """

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
 from anonhist.report.figures import prevalences_figure
 from anonhist.report.notebook import Cell
-from anonhist.report.page import ProfilePage, ReleaseView
-from anonhist.report.wording import promise_lines, promise_of
+from anonhist.report.page import ReleaseView, write_profile
+from anonhist.report.wording import promise_lines
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
 from anonhist.terminal.decorators import as_typed
 from anonhist.terminal.output import say_line
@@ -49,20 +50,20 @@ def sketch_cell(sketch: Sketch) -> Cell:
         ]
         told = labels_text(sketch)
         try:
-            alarms, lines = promise_of(sketch.guarantee)
+            lines = promise_lines(sketch.guarantee)
         except UsageError as error:
-            alarms, lines = [], [("Promise", f"none. {error}")]
+            lines = [("Promise", f"none. {error}")]
     return Cell(
         title=f"Private sketch, protecting {sketch.unit}",
         head=(),
         rows=rows,
-        alarms=alarms,
         told=[("Sketch", told), *lines],
     )
 
 
 # A release that was read from a sketch costs nothing to read again.
-_SKETCH_PAGE = ProfilePage(
+_write = partial(
+    write_profile,
     again="The same command reads the same noise in the same sketch, and costs nothing more.",
     also_not_covered=(
         (
@@ -71,7 +72,7 @@ _SKETCH_PAGE = ProfilePage(
         ),
     ),
 )
-VIEW = ReleaseView(prevalences_figure, _SKETCH_PAGE.write)
+VIEW = ReleaseView(prevalences_figure, _write)
 
 
 _PARTS_SHOWN = 20

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from anonhist.terminal.destinations import Destination
 
 Where = TypeVar("Where")
-CHARGING = ("ledger", "dataset", "purpose", "run_id")
 VARIABLE = "ANONHIST_LEDGER"
 _NO_RECEIPT = " A CSV file holds no receipt; only .json and .parquet can be verified."
 _NOWHERE = "Ledger: none, nothing was recorded (--ledger)."

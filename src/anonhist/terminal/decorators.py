@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from functools import reduce, wraps
@@ -18,7 +19,7 @@ from anonhist.errors import UsageError, as_keyword, mask, spell_out
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from click.shell_completion import CompletionItem
 
@@ -115,9 +116,21 @@ def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., Any] = dict) -> Callable[[Any], Any]:
+@dataclass(frozen=True)
+class AsOne:
+    """A decorator of several options that a command gets as one parameter; ``names`` are theirs, in order."""
+
+    names: tuple[str, ...]
+    decorate: Callable[[Any], Any]
+
+    def __call__(self, command: Any) -> Any:
+        """Give a command these options."""
+        return self.decorate(command)
+
+
+def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., Any] = dict) -> AsOne:
     """Make one decorator of several options, whose values a command gets as one ``parameter``, made by ``made``."""
-    names = [str(param.name) for param in click.command("_")(all_options(*options)(lambda: None)).params]
+    names = tuple(str(param.name) for param in click.command("_")(all_options(*options)(lambda: None)).params)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -127,7 +140,7 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
 
         return all_options(*options)(call)  # type: ignore[no-any-return]  # they return what they get
 
-    return decorate
+    return AsOne(names, decorate)
 
 
 def perhaps(word: str, known: Iterable[str]) -> str:
