@@ -31,7 +31,6 @@ from anonhist.sketches.changes import (
     check_mergeable,
     check_unclipped,
     fold,
-    in_turn,
     label_chunks,
     total_of,
     unfold,
@@ -283,7 +282,6 @@ class Sketch(Described, Shown, Saved):
             chunk = None if numbers is None else numbers[start : start + CHUNK]
             self.add(known_places(self.addresses, hashes, ignore_unknown=ignore_unknown), chunk)
 
-    @in_turn
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
         """Add to counters by address: to all or, if there is an error, to none.
 
@@ -302,26 +300,26 @@ class Sketch(Described, Shown, Saved):
             If a count is not a whole number ≥ 1, or a counter could pass 2^62: if the largest of these counters plus
             the sum of all counts exceeds it.
         """
-        check_unclipped(self, "updated")
-        numbers = None if counts is None else whole_counts(counts)
-        if addresses.ndim != 1 or (numbers is not None and numbers.shape != addresses.shape):
-            raise DataError("There must be one count for each label.")
-        kept = addresses >= 0
-        if not kept.all():
-            addresses, numbers = addresses[kept], None if numbers is None else numbers[kept]
-        if not addresses.size:
-            return
-        if int(addresses.max()) >= self.addresses.size:
-            raise UsageError("An address is larger than that of the last counter of the sketch.")
-        total = addresses.size if numbers is None else total_of(numbers)
-        if int(self.counters[addresses].max()) + total > LARGEST_COUNTER:
-            raise DataError(FULL)
-        if not self.counters.flags.writeable:
-            self.counters = self.counters.copy()
-        # Directly to the noisy counters: no array of counts without noise ever exists.
-        np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
+        with self.turn:
+            check_unclipped(self, "updated")
+            numbers = None if counts is None else whole_counts(counts)
+            if addresses.ndim != 1 or (numbers is not None and numbers.shape != addresses.shape):
+                raise DataError("There must be one count for each label.")
+            kept = addresses >= 0
+            if not kept.all():
+                addresses, numbers = addresses[kept], None if numbers is None else numbers[kept]
+            if not addresses.size:
+                return
+            if int(addresses.max()) >= self.addresses.size:
+                raise UsageError("An address is larger than that of the last counter of the sketch.")
+            total = addresses.size if numbers is None else total_of(numbers)
+            if int(self.counters[addresses].max()) + total > LARGEST_COUNTER:
+                raise DataError(FULL)
+            if not self.counters.flags.writeable:
+                self.counters = self.counters.copy()
+            # Directly to the noisy counters: no array of counts without noise ever exists.
+            np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
 
-    @in_turn
     def merge(self, other: Sketch) -> None:
         """Add another sketch of other items: its counts, and its noise.
 
@@ -352,8 +350,9 @@ class Sketch(Described, Shown, Saved):
         """
         if not isinstance(other, Sketch):
             raise UsageError("Only sketches can be merged.")
-        total = self + other
-        self.counters, self.noise = total.counters, total.noise
+        with self.turn:
+            total = self + other
+            self.counters, self.noise = total.counters, total.noise
 
     def __add__(self, other: object) -> Sketch:
         """Return the merged sketch; both stay as they are. See :meth:`merge`."""
@@ -370,7 +369,6 @@ class Sketch(Described, Shown, Saved):
             users_in=self.users_in,
         )
 
-    @in_turn
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
 
@@ -395,12 +393,12 @@ class Sketch(Described, Shown, Saved):
         (True, 255)
         >>> sketch.unfold()
         """
-        check_unclipped(self, "clipped again")
-        check_foldable(self)
-        whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
-        self.counters, self.clipped = fold(self.counters, whole), whole
+        with self.turn:
+            check_unclipped(self, "clipped again")
+            check_foldable(self)
+            whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
+            self.counters, self.clipped = fold(self.counters, whole), whole
 
-    @in_turn
     def unfold(self, *, source: RandomSource | None = None) -> None:
         """Undo the clipping: draw the noise that was cut off again, so that counters are distributed exactly as before.
 
@@ -416,10 +414,13 @@ class Sketch(Described, Shown, Saved):
         UsageError
             If the sketch is not clipped, or was unfolded already.
         """
-        if self.clipped is None:
-            raise UsageError("This sketch is not clipped; a sketch can only be unfolded once, after it was clipped.")
-        gamma, entropy = self.noise[0].gamma, source or SystemSource()
-        self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
+        with self.turn:
+            if self.clipped is None:
+                raise UsageError(
+                    "This sketch is not clipped; a sketch can only be unfolded once, after it was clipped."
+                )
+            gamma, entropy = self.noise[0].gamma, source or SystemSource()
+            self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
 
     def reconstruct(
         self,
