@@ -313,11 +313,8 @@ def raw_estimates(counts: CohortCounts) -> Raw:
     plain = plain_estimates(counts)
     if counts.collision == 0:
         # Without collisions, a label that nobody has is supported by chance alone.
-        supporting, true, false = (
-            counts.supports.total(counts.counts),
-            counts.true_probability,
-            counts.other_probability,
-        )
+        supporting = counts.supports.total(counts.counts)
+        true, false = counts.true_probability, counts.other_probability
         if true < false:  # people with the label support it less often than others: count those who do not
             supporting, true, false = counts.total - supporting, 1 - true, 1 - false
         exact = p_values(supporting, users=counts.total, probability=false)
