@@ -132,7 +132,7 @@ class CohortSurvey(Survey, SupportProbabilities):
         ``(−q/(p − q) − κ)/(1 − κ)`` if it supports none. With an alphabet, it supports the labels of its places. Least
         squares over all labels give a report other weights, which may be larger.
         """
-        (_, q, gap), kappa = self._probabilities, self._collision
+        (_, q, gap), kappa = self._probabilities, self.functions.collision
         inside = ((1 - q) / gap - kappa) / (1 - kappa)
         outside = (-q / gap - kappa) / (1 - kappa)
         functions = self.functions
@@ -167,7 +167,7 @@ class CohortSurvey(Survey, SupportProbabilities):
             gap=gap,
             shares=self.functions.shares,
             others=others,
-            collision=self._collision,
+            collision=self.functions.collision,
         )
 
     @property
@@ -249,11 +249,6 @@ class CohortSurvey(Survey, SupportProbabilities):
         if self.alphabet is None:
             return self._codes(names)
         return candidate_codes(names, self.alphabet)
-
-    @property
-    def _collision(self) -> float:
-        """Probability, over the keys, that one label's place is among those of another."""
-        return self.functions.collision
 
 
 @frozen(kw_only=True)
