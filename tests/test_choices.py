@@ -13,7 +13,8 @@ from anonhist.graphs.node_privacy import METHODS
 from anonhist.ingest.read import FORMATS
 from anonhist.local import estimate
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
+from anonhist.mechanisms.estimators.entropy import PRIVATE_ENTROPY_METHODS
+from anonhist.mechanisms.estimators.support import PRIVATE_SUPPORT_SIZE_METHODS
 from anonhist.properties.entropy import ENTROPY_METHODS
 from anonhist.properties.guessing_curve import SuccessUnit
 from anonhist.properties.orders import DIVERSITY_METHODS

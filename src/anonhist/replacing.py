@@ -1,4 +1,4 @@
-"""What an output may replace: never a ledger, and a private file only by one of the same kind."""
+"""What an output may replace, and how it gets its name: never a ledger, and a private file only by its like."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Never
 
 from anonhist.accounting.recording import VARIABLE
 from anonhist.accounting.sqlite import files_of, is_ledger
-from anonhist.errors import UsageError
+from anonhist.errors import OutputError, UsageError
 
 
 class PrivateKind(StrEnum):
@@ -68,6 +68,42 @@ def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = N
         raise UsageError(
             f"{shown} is a {there}, which is private and is replaced only by another {there}; name another output."
         )
+
+
+def check_target(path: str | os.PathLike[str], *, overwrite: bool, kind: PrivateKind | None = None) -> Path:
+    """Return a path, or refuse one at which nothing can be written, or may be replaced."""
+    target = Path(path)
+    # os.path answers False where pathlib may raise: names too long, folders that may not be looked into.
+    if os.path.isdir(target):  # noqa: PTH112
+        raise UsageError(f"{str(target)!r} is a folder; name a file.")
+    check_replaceable(target, kind)
+    if not overwrite and os.path.lexists(target):
+        refuse_to_replace(target)
+    if not os.path.isdir(os.path.dirname(os.path.abspath(target))):  # noqa: PTH100, PTH112, PTH120
+        raise OutputError(f"The folder of {str(target)!r} does not exist; make it first.")
+    return target
+
+
+def refuse_to_replace(target: Path) -> Never:
+    """Refuse a name that is taken."""
+    message = f"{str(target)!r} exists already; choose another name or overwrite it (`overwrite=True`)."
+    raise UsageError(message) from None
+
+
+def name_unless_taken(made: Path, target: Path) -> None:
+    """Give a file its name unless that is taken, a :exc:`FileExistsError`, which a renaming would not notice."""
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links: take the name with an empty file first, then replace that.
+        target.open("xb").close()
+        try:
+            made.replace(target)
+        except BaseException:
+            target.unlink()
+            raise
 
 
 def check_not_ledger_at(path: str | os.PathLike[str], address: str | None) -> None:

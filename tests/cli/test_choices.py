@@ -16,8 +16,8 @@ from anonhist.formats.deployment import CURATOR_TYPES
 from anonhist.graphs.edge_formats import EDGE_FORMATS
 from anonhist.graphs.graph import Direction
 from anonhist.graphs.node_privacy import BoundingName
+from anonhist.ingest.files import ENGINES
 from anonhist.ingest.read import FORMATS
-from anonhist.ingest.spark_source import ENGINES
 from anonhist.local.estimate import CORRECTIONS, DECODERS
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.mechanisms.planning import Shape

@@ -26,7 +26,7 @@ from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.engine import followed
 from anonhist.ingest.read import read_profile
-from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.hashing import keyed_hash
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 

@@ -13,7 +13,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.graphs.reading import read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.json_lines import label_blocks
+from anonhist.ingest.delimited import label_blocks
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")

@@ -14,7 +14,7 @@ from anonhist.graphs.reading import read_degrees
 from anonhist.ingest import read_profile
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.parquet_files import folder_keys, keys_of_path
+from anonhist.ingest.locations import folder_keys, keys_of_path
 from anonhist.ingest.windows import read_cumulative
 from anonhist.local.reading import opened_values
 from anonhist.profiles import Profile

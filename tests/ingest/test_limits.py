@@ -9,7 +9,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import UsageError
-from anonhist.ingest import EngineLimits, sources
+from anonhist.ingest import EngineLimits, engine
 from anonhist.windows import read_cumulative
 from anonhist_testing.cases import each_of
 
@@ -76,7 +76,7 @@ def test_limits_are_not_for_engines_of_others() -> None:
             ah.read_profile(source, label="label", limits=EngineLimits(threads=1))
     assert ah.read_profile(ROWS, label="label", limits=EngineLimits()).n == 3
     assert ah.read_profile(ROWS.to_arrow(), label="label", limits=EngineLimits(threads=1)).n == 3
-    assert EngineLimits() == sources.NO_LIMITS
+    assert EngineLimits() == engine.NO_LIMITS
 
 
 @pytest.mark.parametrize(

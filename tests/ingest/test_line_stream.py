@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest import json_lines
-from anonhist.ingest.json_lines import label_blocks
+from anonhist.ingest import delimited
+from anonhist.ingest.delimited import label_blocks
 from anonhist_testing.cases import each_of
 
 
@@ -79,7 +79,7 @@ def test_what_is_not_utf_8_is_refused(bad: bytes) -> None:
 def test_how_long_a_line_may_be_does_not_depend_on_how_the_stream_is_cut(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_lines, "LONGEST_LINE", 6)
+    monkeypatch.setattr(delimited, "LONGEST_LINE", 6)
     for end in (b"", b"\n", b"\nnewt"):
         assert _labels(b"a\nzebras" + end, block)[1] == b"zebras"
         with pytest.raises(DataError, match="A line is longer"):
@@ -87,7 +87,7 @@ def test_how_long_a_line_may_be_does_not_depend_on_how_the_stream_is_cut(
 
 
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "LONGEST_LINE", 100)
+    monkeypatch.setattr(delimited, "LONGEST_LINE", 100)
     assert _labels(b"x" * 100, 10) == [b"x" * 100]
     assert _labels((b"x" * 99 + b"\n") * 3, 10) == [b"x" * 99] * 3
     for content in (b"x" * 111, b"cat\n" + b"x" * 120 + b"\n"):

@@ -24,7 +24,7 @@ from anonhist.graphs.release import as_graph
 from anonhist.ingest import read_profile
 from anonhist.ingest.naming import NAMED, as_text, name_columns
 from anonhist.ingest.query import fetch
-from anonhist.ingest.sources import open_source
+from anonhist.ingest.source import holder_of
 from anonhist.local.reading import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -44,7 +44,7 @@ typed = pytest.mark.parametrize("hold", TYPED, indirect=True)
 a_few_engines = pytest.mark.parametrize("hold", ["parquet", "pandas", "polars lazy", "sqlite"], indirect=True)
 
 EDGES = [(10, 9), (9, 10), (100, 9), (0, -3), (2**53 - 1, 100), (7, 7)]
-_OPENED: dict[str, Any] = {"table": None, "format": None, "delimiter": None, "header": True, "twice": False}
+_OPENED: dict[str, Any] = {"table": None, "format": None, "delimiter": None, "header": True}
 
 
 def sketch_counts(
@@ -65,7 +65,7 @@ def test_every_engine_names_each_number_alike(hold: Held) -> None:
     nameless = [2.0**53, -(2.0**60), 1e300, float("inf"), float("-inf")]
     values = [*(value for value, _ in named_whole), 7.25, -0.5, *nameless, None]
     table: Table = {"place": list(range(len(values))), "value": values}
-    with hold(table) as (source, said), open_source(source, **_OPENED | said) as opened:
+    with hold(table) as (source, said), holder_of(source, **_OPENED | said).open() as opened:
         whole, any_number = ({"value": only_whole} for only_whole in (True, False))
         rows = opened.table.select(
             "place",

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError
 from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.json_lines import label_blocks
+from anonhist.ingest.delimited import label_blocks
 from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1
 from anonhist_testing.strategies import repeatable

@@ -21,7 +21,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.query import fetch
-from anonhist.ingest.sources import open_source
+from anonhist.ingest.source import holder_of
 from anonhist.local.reading import opened_values
 from anonhist.numeric.value_name import value_name
 from anonhist.profiles import Profile
@@ -48,7 +48,7 @@ _OPENED: dict[str, Any] = {"table": None, "format": None, "delimiter": None, "he
 
 def names(source: Any, column: str = "a", **said: Any) -> list[str]:
     """Return the names of a column's values, sorted; one is missing."""
-    with open_source(source, **_OPENED | said) as opened:
+    with holder_of(source, **_OPENED | said).open() as opened:
         found = [text for (text,) in fetch(opened.table.select(a=as_text(opened.table, column)))]
     assert sum(not isinstance(text, str) for text in found) == 1
     return sorted(text for text in found if isinstance(text, str))
@@ -136,7 +136,7 @@ def test_other_types_of_pandas_are_named_value_by_value() -> None:
         (pd.Series([identity, identity]), str(identity)),
     ):
         table = column.to_frame("a")
-        with open_source(table, **_OPENED) as opened:
+        with holder_of(table, **_OPENED).open() as opened:
             assert name in opened.table.select(a=as_text(opened.table, "a"))["a"].to_list()
 
 

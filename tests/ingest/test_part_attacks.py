@@ -12,9 +12,9 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
-from anonhist.ingest.parts import count_into, profile, write_part
-from anonhist.ingest.parts.profile import Parts
-from anonhist.ingest.sources import NO_LIMITS
+from anonhist.ingest.engine import NO_LIMITS
+from anonhist.ingest.parts import count_into, files, write_part
+from anonhist.ingest.parts.files import Parts
 from anonhist.profiles import Profile
 from anonhist_testing.parts import KEY, ROWS, table_of
 
@@ -40,7 +40,7 @@ def test_a_part_that_is_replaced_while_it_is_read_is_refused(
     paths = [tmp_path / f"{name}.counts" for name in ("p", "q", "r")]
     for path, key in zip(paths, (KEY, KEY, "0" * 32), strict=True):
         write_part(table_of(ROWS), path, label="label", order_key=key, **users)
-    monkeypatch.setattr(profile, "FEW", few)
+    monkeypatch.setattr(files, "FEW", few)
     opened = Parts(paths[:2], None)
     paths[2].replace(paths[1])
     with pytest.raises(DataError, match="was replaced while it was read: try again"):

@@ -16,9 +16,9 @@ import pytest
 
 from anonhist.errors import DataError, OutputError, UsageError
 from anonhist.ingest import read_profile
-from anonhist.ingest.parts import count_into, profile, write_part
-from anonhist.ingest.parts.private_file import private_file, remove_unfinished
+from anonhist.ingest.parts import count_into, files, write_part
 from anonhist.ingest.parts.rows import FORMAT, PartDocument
+from anonhist.ingest.parts.write import private_file, remove_unfinished
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
@@ -277,7 +277,7 @@ def test_damaged_parts_are_refused(
 
 
 def test_the_engine_refuses_counts_below_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profile, "FEW", 0)
+    monkeypatch.setattr(files, "FEW", 0)
     for counts in ([0, 2], [1, -1]):
         bad = _file(tmp_path / "bad.counts", {"label": ["a", "b"], "count": counts})
         good = _file(tmp_path / "good.counts", {"label": ["a", "b"], "count": [5, 5]})
@@ -314,7 +314,7 @@ def test_files_that_are_no_parts(tmp_path: Path) -> None:
 def test_more_items_than_can_be_counted_are_refused(few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [_file(tmp_path / f"{name}.counts", {"label": ["a"], "count": [2**63 - 1]}) for name in "pq"]
     assert read_profile(paths[0]).n == 2**63 - 1
-    monkeypatch.setattr(profile, "FEW", few)
+    monkeypatch.setattr(files, "FEW", few)
     for attempt in (lambda: read_profile(paths), lambda: count_into(paths[1:], paths[0])):
         with pytest.raises(DataError, match=r"2\^63"):
             attempt()

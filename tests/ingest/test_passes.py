@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest import EngineLimits, read_profile, sources
+from anonhist.ingest import EngineLimits, read_profile
 from anonhist.ingest import query as passes
 from anonhist.ingest.query import Pass
+from anonhist.ingest.source import Files, holder_of
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
 
@@ -109,7 +110,8 @@ def test_what_cannot_be_read_again_fast_is_read_once(
 
 @each_of("source", ["https://example.org/log.parquet", "s3://bucket/log.parquet", "duckdb:///log.duckdb", "-", [1, 2]])
 def test_what_comes_from_elsewhere_is_read_once(source: Any) -> None:
-    assert sources._read_again(source, declared=True) == ()
+    holder = holder_of(source)
+    assert not isinstance(holder, Files) or holder.read_again == ()
 
 
 def test_other_failures_are_not_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.query import fetch
-from anonhist.ingest.sources import open_source
+from anonhist.ingest.source import holder_of
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 
@@ -37,7 +37,7 @@ def url(postgresql: str) -> str:
 
 
 def names(url: str, table: str, column: str) -> list[str | None]:
-    with open_source(url, table=table, **_OPENED) as opened:
+    with holder_of(url, table=table, **_OPENED).open() as opened:
         found = fetch(opened.table.select(a=as_text(opened.table, column)))
     return sorted(text if isinstance(text, str) else None for (text,) in found)
 
@@ -52,7 +52,7 @@ def test_numerics_are_named_by_their_value(server: psycopg.Connection[Any], url:
     values = "(1.5), (1.50), (1.500), (2), (2.0), (-0.0), (100), ('NaN'), ('NaN'), ('Infinity'), ('-Infinity'), (1e30)"
     make(server, "numbers", "a numeric", values)
     told = ["-Infinity", "0", "1.5", "1.5", "1.5", "100", f"1{'0' * 30}", "2", "2", "Infinity"]
-    with open_source(url, table="numbers", **_OPENED) as opened:
+    with holder_of(url, table="numbers", **_OPENED).open() as opened:
         found = [text for (text,) in fetch(opened.table.select(a=as_text(opened.table, "a")))]
     assert sorted(text for text in found if isinstance(text, str)) == sorted(told)
     assert read_profile(url, table="numbers", label="a") == Profile.from_counts([3, 2, 1, 1, 1, 1, 1])
@@ -156,7 +156,7 @@ def test_settings_of_a_session_change_no_name(server: psycopg.Connection[Any], u
     said = "-cextra_float_digits%3D-3 -cDateStyle%3DGerman -cTimeZone%3DAsia/Tokyo".replace(" ", "%20")
     for address in (url, f"{url}&options={said}"):
         assert names(address, "settled", "f") == ["0.3", "0.30000000000000004"]
-        with open_source(address, table="settled", **_OPENED) as opened:
+        with holder_of(address, table="settled", **_OPENED).open() as opened:
             row = [text for name in "dz" for (text,) in fetch(opened.table.select(a=as_text(opened.table, name)))]
         assert [text for text in row if isinstance(text, str)] == ["2026-11-22", "2026-11-22 23:00:00"]
         assert read_groups(address, table="settled", label="f", by="d", groups=["2026-11-22"])["2026-11-22"].n == 1

@@ -32,28 +32,22 @@ def test_shares_come_in_order_and_in_range() -> None:
         if share == 1:
             done.set()
 
-    follow = followed(receive)
-    follow.attach(Engine(-1, 0, 25, 50, 130))
-    with follow:
+    with followed(Engine(-1, 0, 25, 50, 130), receive):
         done.wait(60)
     assert got[:3] == [0.25, 0.5, 1.0]
     assert set(got[3:]) <= {1.0}
 
 
 def test_nobody_is_asked_after_the_block() -> None:
-    follow = followed(lambda _: None)
-    follow.attach(Engine(50))
     before = threading.active_count()
-    with follow:
+    with followed(Engine(50), lambda _: None):
         assert threading.active_count() == before + 1
     assert threading.active_count() == before
 
 
 def test_without_a_receiver_nothing_happens() -> None:
     engine, before = Engine(50), threading.active_count()
-    follow = followed(None)
-    follow.attach(engine)
-    with follow:
+    with followed(engine, None):
         assert threading.active_count() == before
     assert engine.said == []
 

@@ -129,7 +129,7 @@ def test_the_first_line_is_the_first_of_many(tmp_path: Path) -> None:
     path.write_text("label,x\n" + "row,1\n" * 2_000_000)
     with duckdb.connect(config={"preserve_insertion_order": "false", "threads": 8}) as connection:
         named = files.file_table(connection, path.as_uri(), format=None, delimiter=None, header=True)
-        assert named.names == ("label", "x")
+        assert tuple(named.header.names) == ("label", "x")
 
 
 def test_another_separator_and_lines_of_uniq(tmp_path: Path, rows: Rows) -> None:

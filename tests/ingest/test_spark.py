@@ -15,7 +15,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.columns import MissingColumnError, distinct_names
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.parts import write_part
-from anonhist.ingest.spark_session import _table
+from anonhist.ingest.spark import _table
 from anonhist.ingest.windows import read_cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

@@ -20,9 +20,10 @@ import pytest
 from anonhist.cli.entry import run
 from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError
 from anonhist.ingest import EngineLimits, SparkFiles, read_profile
+from anonhist.ingest.columns import Schema
+from anonhist.ingest.files import read_by
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.spark_session import check_reachable, opened_table
-from anonhist.ingest.spark_source import read_by
+from anonhist.ingest.spark import check_reachable, opened_table
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 
@@ -206,8 +207,8 @@ def test_tables_over_a_connection(spark_server: tuple[Any, str], tmp_path: Path)
         (f"parquet.`{tmp_path}/a.parquet`", True),
         (f"json.`{tmp_path}/a.json`", False),
     ):
-        with opened_table(url, name) as (table, declared):
-            assert (table.columns, declared) == (["what"], is_declared)
+        with opened_table(url, name) as opened:
+            assert (opened.header.names, opened.header.schema is Schema.DECLARED) == (["what"], is_declared)
     session.sql("DROP TABLE events")
 
 

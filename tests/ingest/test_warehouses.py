@@ -17,8 +17,8 @@ import sqlglot
 from sqlglot import expressions as sge
 
 from anonhist.errors import UsageError
+from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.random_order import md5_of_ibis
-from anonhist.ingest.warehouses import check_engine
 from anonhist_testing.warehouses import DIALECTS, QUERIES, compiled, heading, table_of, text_of, without_numbers
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -149,7 +149,7 @@ def test_where_no_hash_is_known_users_are_not_bounded() -> None:
 @pytest.mark.parametrize("engine", ["mysql", "mssql", "oracle", "exasol", "druid", "singlestoredb"])
 def test_engines_that_compare_texts_otherwise_are_refused(engine: str) -> None:
     with pytest.raises(UsageError, match=rf"^Tables of {engine} are not read, since it takes .*: export the table to"):
-        check_engine(table_of(engine))
+        with_plain_types(table_of(engine))
 
 
 def _text(value: Any) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.numeric.smooth_fit import (
+from anonhist.numeric.fits import (
     _EVALUATIONS,
     LARGEST_LOG,
     Curvature,

@@ -105,7 +105,7 @@ def _run(paper: Paper, results: Results, size: Size, *, quiet: bool) -> None:
     """Run what was not run yet."""
     import numpy as np
 
-    from anonhist.terminal.output import steps_bar
+    from anonhist.terminal.output import progress_bar
 
     open_cells = [
         (experiment, cell)
@@ -115,10 +115,11 @@ def _run(paper: Paper, results: Results, size: Size, *, quiet: bool) -> None:
     ]
     # Public data and simulations on them: nothing private rests on this generator.
     rng = np.random.default_rng()
-    with steps_bar("Running", len(open_cells), shown=not quiet) as advance:
-        for experiment, cell in open_cells:
+    with progress_bar("Running", shown=not quiet) as tell:
+        for done, (experiment, cell) in enumerate(open_cells, start=1):
             results.add(experiment.name, cell, list(experiment.run(cell, rng)))
-            advance()
+            if tell is not None:
+                tell(done / len(open_cells))
 
 
 def _write(folder: Path, experiment: Experiment, points: Sequence[Point]) -> None:

@@ -24,7 +24,7 @@ if sys.platform != "win32":
 # So long an exception may take to end the process. Who sends SIGTERM often sends SIGKILL ten seconds later.
 _PATIENCE = 3.0
 # Modules that know what would be left behind. Where one is not loaded, there is nothing.
-_LEFT = ("anonhist.formats.atomic", "anonhist.ingest.parts.private_file", "anonhist.temporary_folder")
+_LEFT = ("anonhist.formats.atomic", "anonhist.ingest.parts.write", "anonhist.temporary_folder")
 
 _received: list[int] = []
 _is_said = Event()

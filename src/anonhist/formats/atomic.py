@@ -7,11 +7,11 @@ import os
 import stat
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, BinaryIO, Never
+from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
 
-from anonhist.errors import AnonhistError, DataError, OutputError, UsageError, unreadable
-from anonhist.replacing import check_replaceable
+from anonhist.errors import AnonhistError, DataError, OutputError, unreadable
+from anonhist.replacing import check_replaceable, check_target, name_unless_taken, refuse_to_replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,16 +27,8 @@ def check_free(path: str | Path, *, overwrite: bool, kind: PrivateKind | None = 
 
     Some files are never replaced: see :func:`~anonhist.replacing.check_replaceable`.
     """
-    target = Path(path)
-    # os.path answers False where pathlib may raise: names too long, folders that may not be looked into.
-    if os.path.isdir(target):  # noqa: PTH112
-        raise UsageError(f"{str(target)!r} is a folder; name a file.")
-    check_replaceable(target, kind)
-    if not overwrite and os.path.lexists(target):
-        _refuse(target)
+    target = check_target(path, overwrite=overwrite, kind=kind)
     folder = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120
-    if not os.path.isdir(folder):  # noqa: PTH112
-        raise OutputError(f"The folder of {str(target)!r} does not exist; make it first.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"The folder of {str(target)!r} cannot be written to; choose another.")
     return target
@@ -106,35 +98,13 @@ def _name(beside: Path, target: Path, *, overwrite: bool, kind: PrivateKind | No
             check_replaceable(target, kind)
             beside.replace(target)
         else:
-            _move(beside, target)
+            name_unless_taken(beside, target)
     except AnonhistError:
         raise
+    except FileExistsError:
+        refuse_to_replace(target)
     except ValueError:  # such as a name with a zero byte
         raise OSError from None
-
-
-def _move(beside: Path, target: Path) -> None:
-    """Give the file its name unless the name is taken."""
-    try:
-        os.link(beside, target)
-    except FileExistsError:
-        _refuse(target)
-    except OSError:
-        # A file system without hard links: take the name with an empty file first, then replace that.
-        try:
-            target.open("xb").close()
-        except FileExistsError:
-            _refuse(target)
-        try:
-            beside.replace(target)
-        except BaseException:
-            target.unlink()
-            raise
-
-
-def _refuse(target: Path) -> Never:
-    message = f"{str(target)!r} exists already; choose another name or overwrite it (`overwrite=True`)."
-    raise UsageError(message) from None
 
 
 # A pipe may be read before who writes to it has started.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.graphs.edge_formats import EdgeFormat
 from anonhist.graphs.graph import MAX_NODES
+from anonhist.ingest.columns import Schema
 from anonhist.ingest.delimited import first_line, lines_relation, unpacked, unpacked_lines
 from anonhist.ingest.engine import (
     NO_DIRECTION,
@@ -20,16 +21,17 @@ from anonhist.ingest.engine import (
     TWO_ALIKE,
     UNDIRECTED,
     connect,
+    followed,
     translate_failures,
 )
 from anonhist.ingest.locations import escape_pattern, is_remote, readable
-from anonhist.ingest.sources import telling_of_rows
+from anonhist.ingest.source import telling_of_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from anonhist.graphs.graph import EdgePolicy
-    from anonhist.ingest.engine import EngineLimits, followed
+    from anonhist.ingest.engine import EngineLimits
 
 _ROWS = 2**16
 _HEAD = re.compile(rb"\*vertices\s+(\d+)", re.IGNORECASE)
@@ -212,22 +214,29 @@ def check_konect(paths: list[str], policy: EdgePolicy) -> None:
 
 @contextmanager
 def opened_document(
-    path: str, form: EdgeFormat, policy: EdgePolicy, *, follow: followed, limits: EngineLimits
+    path: str,
+    form: EdgeFormat,
+    policy: EdgePolicy,
+    *,
+    progress: Callable[[float], None] | None,
+    limits: EngineLimits,
 ) -> Iterator[Any]:
     """Open a matrix or a network of Pajek as rows (source, target); what it holds is read once, as it is asked for."""
     import narwhals as nw
     import pyarrow as pa
 
-    opening = connect(limits=limits)
-    with translate_failures("The input", path=path), opening as connection, telling_of_rows(declared=False):
-        follow.attach(connection)
-        with follow:
-            if form is EdgeFormat.MATRIX_MARKET:
-                yield nw.from_native(_matrix_ends(connection, path, policy))
-            else:
-                kinds = pa.schema([("source", pa.string()), ("target", pa.string())])
-                batches = pajek_batches(path, kinds, is_directed=policy.direction.is_directed)
-                yield nw.from_native(connection.from_arrow(pa.RecordBatchReader.from_batches(kinds, batches)))
+    with (
+        translate_failures("The input", path=path),
+        connect(limits=limits) as connection,
+        telling_of_rows(Schema.FOUND),
+        followed(connection, progress),
+    ):
+        if form is EdgeFormat.MATRIX_MARKET:
+            yield nw.from_native(_matrix_ends(connection, path, policy))
+        else:
+            kinds = pa.schema([("source", pa.string()), ("target", pa.string())])
+            batches = pajek_batches(path, kinds, is_directed=policy.direction.is_directed)
+            yield nw.from_native(connection.from_arrow(pa.RecordBatchReader.from_batches(kinds, batches)))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import Direction, EdgePolicy
 from anonhist.ingest.columns import quoted
 from anonhist.ingest.engine import IS_COMMENT, NO_DIRECTION, UNDIRECTED
-from anonhist.ingest.naming import NAMED, as_text, check_named, is_spark, name_columns
+from anonhist.ingest.naming import NAMED, as_text, check_named, name_columns
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, one_if
 
 if TYPE_CHECKING:
@@ -187,11 +188,6 @@ class LeftOut:
     without_ends: int
     self_loops: int
     duplicates: int
-
-    @property
-    def is_any(self) -> bool:
-        """Whether any row was left out."""
-        return bool(self.without_ends or self.self_loops or self.duplicates)
 
     def __str__(self) -> str:
         parts = (

@@ -11,10 +11,12 @@ from anonhist.graphs.edge_documents import local_files, names_in_document
 from anonhist.graphs.edge_formats import EdgeFormat, edge_format_of, nodes_of_lines
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES
 from anonhist.ingest.files import DATABASES
+from anonhist.ingest.locations import as_path
+from anonhist.ingest.memory import plain_labels
 from anonhist.ingest.naming import as_text, check_batch, name_columns, names_of
 from anonhist.ingest.query import record_batches, text_buffers
-from anonhist.ingest.sources import as_path, open_source, plain_labels
-from anonhist.numeric.keyed_hash import hash_buffer
+from anonhist.ingest.source import Reading, holder_of
+from anonhist.numeric.hashing import hash_buffer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,7 +145,7 @@ def _read(source: Any, form: EdgeFormat | None) -> list[Any]:
         (path,) = local_files(source, form)
         return [names_in_document(path, form)]
     kind = None if form is None else "labels"
-    with open_source(source, format=kind, keys=(_COLUMN,)) as opened:
+    with holder_of(source, format=kind).open(Reading((_COLUMN,))) as opened:
         table, header = opened.table, opened.header
         if form is not None:
             names = nodes_of_lines(table, form)

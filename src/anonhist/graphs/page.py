@@ -9,9 +9,8 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
-from anonhist.graphs.degree_numbers import degree_ccdf, falls
-from anonhist.graphs.statistics import degree_statistics
-from anonhist.privacy import short_decimal, warning
+from anonhist.graphs.degree_numbers import degree_ccdf, degree_statistics, falls
+from anonhist.privacy import short_decimal
 from anonhist.properties.estimate import Holds
 from anonhist.releases import Release
 from anonhist.report.figures import (
@@ -28,8 +27,8 @@ from anonhist.report.figures import (
     scale_across,
     thin,
 )
-from anonhist.report.frame import Sheet, promised, released
 from anonhist.report.page import ReleaseView
+from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
     bars_text,
     bound_of,
@@ -39,7 +38,6 @@ from anonhist.report.wording import (
     interval,
     no_intervals,
     percent,
-    plain_promise,
     runs_text,
     share_of_items,
     with_error,
@@ -51,9 +49,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    from anonhist.graphs.statistics import DegreeStatistics
+    from anonhist.graphs.degree_numbers import DegreeStatistics
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.properties.estimate import Estimate
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"
@@ -65,22 +63,11 @@ NOT_THIS_PAGE = (
 _HUGE = 1e15
 
 
-def degree_exclusions(release: Release, *, is_private: bool) -> list[str]:
-    """Say what the promise does not cover."""
-    listed = exclusions(release.guarantee.unit)
-    return listed if is_private else ["This page, which shows the true degrees.", *listed]
-
-
 def notes(release: Release, statistics: DegreeStatistics) -> list[str]:
     """Say what a reader must know before the numbers: what is missing, and what is mostly noise."""
     said = [sentence for _, sentence in bound_of(release)]
     named = [statistics.tail.exponent, statistics.edges]
     return said + list(dict.fromkeys(warning for each in named for warning in each.warnings))
-
-
-def counted_nodes(data: DegreeData) -> str:
-    """Say of which nodes shares are."""
-    return "of the nodes with an edge" if data.zeros is None else "of all nodes, those without an edge among them"
 
 
 def tail_text(statistics: DegreeStatistics) -> str:
@@ -206,7 +193,7 @@ def comparable(release: Release, truth: DegreeData | None) -> tuple[DegreeData, 
     return data, truth
 
 
-def _levels(data: DegreeData) -> NDArray[np.int64]:
+def _levels(data: DegreeData) -> Ints:
     levels = falls(data)
     if data.error is not None and not data.why_no_band:
         # The band may change where the curve does not.
@@ -221,7 +208,7 @@ def _right(data: DegreeData) -> float:
     return max(2.5, 1.25 * last) if data.max_degree is None else last + 1
 
 
-def _up_to(ends: NDArray[np.float64], values: NDArray[np.float64], foot: float) -> NDArray[np.float64]:
+def _up_to(ends: Floats, values: Floats, foot: float) -> Floats:
     """Return what holds from each end on, zero at the foot of the log scale."""
     return np.maximum(np.append(values, values[-1:])[: ends.size], foot)
 
@@ -239,27 +226,28 @@ def _mark_shares(axes: Axes, foot: float) -> None:
 
 def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) -> None:
     """Write the page of released degrees; with the truth beside them it is not private, and says so loudly."""
-    sheet.check()
     if isinstance(truth, Release):
         raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
     true_degrees = None if truth is None else DegreeData.of(truth)
     guarantee = release.guarantee
     statistics, is_private = degree_statistics(release), truth is None
-    sheet.write(
+    sheet.write_release(
         "anonhist.graphs/degrees.html",
+        release,
         headline="How many edges nodes have, without saying which",
         subtitle="Differentially private degrees of a graph: how many nodes have one edge, two, and so on.",
-        warning=warning(release.guarantee.epsilon),
         banner="" if truth is None else NOT_PRIVATE,
-        version=release.library_version,
         **released(release, noun="degrees"),
         cards=_cards(release, statistics),
         notes=notes(release, statistics),
         promise=promised(
             guarantee,
-            sentence=plain_promise(guarantee, result="result" if is_private else "released number"),
+            result="result" if is_private else "released number",
             meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
-            not_covered=degree_exclusions(release, is_private=is_private),
+            not_covered=[
+                *([] if is_private else ["This page, which shows the true degrees."]),
+                *exclusions(guarantee.unit),
+            ],
         ),
         ccdf=inline_svg(
             lambda: ccdf_figure(release, not_private_truth=true_degrees),
@@ -268,7 +256,9 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
             + ("" if is_private else f". {NOT_PRIVATE}"),
             hover=ccdf_hover(release, not_private_truth=true_degrees),
         ),
-        counted=counted_nodes(comparable(release, true_degrees)[0]),
+        counted="of the nodes with an edge"
+        if comparable(release, true_degrees)[0].zeros is None
+        else "of all nodes, those without an edge among them",
         degrees=inline_svg(
             lambda: prevalences_figure(release),
             name="degrees",

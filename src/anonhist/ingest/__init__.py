@@ -1,9 +1,9 @@
 """Reading: one group-by, on the engine that holds the data; only distinct counts reach Python."""
 
 from anonhist.ingest.engine import EngineLimits
+from anonhist.ingest.files import SparkFiles
 from anonhist.ingest.parts import count_into, write_part
 from anonhist.ingest.read import FORMATS, read_profile
-from anonhist.ingest.spark_source import SparkFiles
 
 __all__ = [
     "FORMATS",

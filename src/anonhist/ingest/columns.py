@@ -12,10 +12,11 @@ distinct names by their place when a table is opened: see :attr:`Header.renamed`
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest.naming import is_spark
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.warehouses import engine_of
 
 if TYPE_CHECKING:
@@ -56,20 +57,36 @@ def required_key(key: str | None, *, role: str = "label", option: str = "label")
     return key
 
 
+class Schema(Enum):
+    """Where the names and types of columns come from, and so whether they are public."""
+
+    #: Somebody declared them: of a Parquet file, of a table of a database, of most tables in memory.
+    DECLARED = "declared"
+    #: The first line of a text, all whose columns are text: a row of data, if the file has no header.
+    FIRST_LINE = "first line"
+    #: They may depend on rows, as those of a view of DuckDB may, or there is nothing but lines.
+    FOUND = "found"
+
+
 @dataclass(frozen=True)
 class Header:
     """The names of the columns of a source.
 
-    ``is_line`` says whether they are the first line of a text; ``renamed`` what the table calls columns whose names its
-    engine would take for something else. ``folders``, the keys of folders, are columns only where they are named.
-    ``unclear`` are names the engine may take for another column's, since it compares without regard to case.
+    ``renamed`` is what the table calls columns whose names its engine would take for something else. ``folders``, the
+    keys of folders, are columns only where they are named. ``unclear`` are names the engine may take for another
+    column's, since it compares without regard to case.
     """
 
     names: Sequence[str]
-    is_line: bool
+    schema: Schema = Schema.DECLARED
     renamed: Mapping[str, str] = field(default_factory=dict)
     folders: Sequence[str] = ()
     unclear: frozenset[str] = frozenset()
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the names are the first line of a text."""
+        return self.schema is Schema.FIRST_LINE
 
     def require(self, **columns: str | None) -> None:
         """Refuse columns that are not there, or are there twice; each is given under its role."""
@@ -124,53 +141,52 @@ _EXACT = {"clickhouse", "postgres", "snowflake"}
 
 
 @dataclass(frozen=True)
-class NamedTable:
-    """A Narwhals table of which every column can be read by name.
+class Opened:
+    """An open source: a Narwhals table of which every column can be read by name, and these names.
 
-    By place, ``names`` is what its columns are called and ``held`` what the table calls them. Columns of the keys of
-    ``folders`` come last. ``unclear`` are names that its engine may take for another column's.
+    ``read_again`` are the files that DuckDB can read again, the same and fast.
     """
 
     table: Any
-    names: tuple[str, ...]
-    held: tuple[str, ...]
-    folders: tuple[str, ...] = ()
-    unclear: frozenset[str] = frozenset()
-
-    def header(self, *, is_line: bool) -> Header:
-        """Return the names; ``is_line`` says whether they are the first line of a text."""
-        both = zip((*self.names, *self.folders), self.held, strict=True)
-        renamed = {name: held for name, held in both if name != held}
-        return Header(list(self.names), is_line, renamed, self.folders, self.unclear)
+    header: Header
+    read_again: tuple[str, ...] = ()
 
 
-def named_relation(relation: Any, names: Sequence[str], folders: Sequence[str] = ()) -> NamedTable:
+def opened_as(
+    table: Any, schema: Schema, names: Sequence[str], held: Sequence[str], folders: Sequence[str] = ()
+) -> Opened:
+    """Return a table that has its columns as ``held``, by their place, and then those of the keys of ``folders``."""
+    both = zip((*names, *folders), held, strict=True)
+    return Opened(table, Header(list(names), schema, {name: own for name, own in both if name != own}, tuple(folders)))
+
+
+def opened_relation(relation: Any, schema: Schema, names: Sequence[str], folders: Sequence[str] = ()) -> Opened:
     """Return a relation of DuckDB whose columns are called ``names``, and then ``folders``, by their place."""
     import narwhals as nw
 
     held = distinct_names((*names, *folders))
     if held != list(relation.columns):
         relation = relation.project(", ".join(f"#{at} AS {quoted(name)}" for at, name in enumerate(held, start=1)))
-    return NamedTable(nw.from_native(relation), tuple(names), tuple(held), tuple(folders))
+    return opened_as(nw.from_native(relation), schema, names, held, folders)
 
 
-def named_table(table: Any) -> NamedTable:
+def opened_frame(table: Any, schema: Schema) -> Opened:
     """Return a Narwhals table as one whose columns can be read by name."""
     import narwhals as nw
 
     if table.implementation.is_duckdb():
         native = table.to_native()
-        return named_relation(native, native.columns)
+        return opened_relation(native, schema, native.columns)
     if is_spark(table):
         native = table.to_native()
-        names = tuple(native.columns)
-        held = tuple(distinct_names(names, unclear_signs=_SIGNS_OF_SPARK))
-        return NamedTable(table if held == names else nw.from_native(native.toDF(*held)), names, held)
+        held = distinct_names(native.columns, unclear_signs=_SIGNS_OF_SPARK)
+        renamed = table if held == native.columns else nw.from_native(native.toDF(*held))
+        return opened_as(renamed, schema, native.columns, held)
     is_ibis = table.implementation.is_ibis()
     # Narwhals refuses a table with a column of a type that it does not know, whatever is read of it.
-    names = tuple(table.to_native().columns if is_ibis else table.collect_schema().names())
+    names = list(table.to_native().columns if is_ibis else table.collect_schema().names())
     is_exact = not is_ibis or engine_of(table) in _EXACT
-    return NamedTable(table, names, names, unclear=frozenset() if is_exact else _equal_but_for_case(names))
+    return Opened(table, Header(names, schema, unclear=frozenset() if is_exact else _equal_but_for_case(names)))
 
 
 def distinct_names(names: Sequence[str], *, unclear_signs: str = "") -> list[str]:
@@ -195,11 +211,6 @@ def distinct_names(names: Sequence[str], *, unclear_signs: str = "") -> list[str
         used.add(candidate.casefold())
         held[at] = candidate
     return held
-
-
-def are_distinct(names: Sequence[str]) -> bool:
-    """Return whether no two names are equal but for case."""
-    return len({name.casefold() for name in names}) == len(names)
 
 
 def quoted(name: str) -> str:

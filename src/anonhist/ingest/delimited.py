@@ -13,19 +13,29 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
-from anonhist.ingest.columns import NamedTable, distinct_names, named_relation, quoted
-from anonhist.ingest.engine import NO_COUNTED_LINE, WIDE_LINE
-from anonhist.ingest.locations import BEGINNING, check_beginning, escape_pattern, not_utf_8, other_encoding
-from anonhist.ingest.parquet_files import folder_keys, value_in_folder
+from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_relation, quoted
+from anonhist.ingest.engine import NO_COUNTED_LINE, NOT_TEXT, WIDE_LINE
+from anonhist.ingest.locations import (
+    BEGINNING,
+    check_beginning,
+    escape_pattern,
+    folder_keys,
+    not_utf_8,
+    other_encoding,
+    value_in_folder,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import IO
 
     import duckdb
+    from numpy.typing import NDArray
 
 STDIN = "/dev/stdin"
 _LONGEST_HEADER = 2**20
@@ -94,17 +104,23 @@ def delimited_table(
     separator: Separator,
     *,
     header: bool,
-) -> NamedTable:
+) -> Opened:
     """Return the rows of files with equal headers, every column as text, and the keys of their folders.
 
     ``first_lines`` has the first line of each file, by its name; with ``header`` they name the columns.
     """
     names = common_names(first_lines, separator, header=header)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
-    return _rows(connection, patterns, names, separator.sign, header=header, keys=keys)
+    rows = _rows(connection, patterns, names, separator.sign, header=header, keys=keys)
+    return opened_relation(rows, schema_of_text(header=header), names, tuple(keys))
 
 
-def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, header: bool) -> NamedTable:
+def schema_of_text(*, header: bool) -> Schema:
+    """Return where the names of the columns of delimited text come from."""
+    return Schema.FIRST_LINE if header else Schema.FOUND
+
+
+def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, header: bool) -> Opened:
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
     if not header:
         raise UsageError(
@@ -119,7 +135,8 @@ def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, 
     else:
         line = _piped_line()
     names = names_in_line(line, separator, header=True, what="Standard input")
-    return _rows(connection, [STDIN], names, separator.sign, header=_is_regular(0), keys={})
+    rows = _rows(connection, [STDIN], names, separator.sign, header=_is_regular(0), keys={})
+    return opened_relation(rows, Schema.FIRST_LINE, names)
 
 
 def _rows(
@@ -130,7 +147,7 @@ def _rows(
     *,
     header: bool,
     keys: Mapping[str, str],
-) -> NamedTable:
+) -> Any:
     # The engine calls the column with the name of the file so.
     file, *held = distinct_names(["filename", *names])
     rows = connection.read_csv(
@@ -149,7 +166,7 @@ def _rows(
     if keys:
         values = (f"{value_in_folder(file, spelled)} AS {quoted(key)}" for key, spelled in keys.items())
         rows = rows.project(", ".join((*map(quoted, held), *values)))
-    return named_relation(rows, names, tuple(keys))
+    return rows
 
 
 def common_names(lines: Mapping[str, bytes], separator: Separator, *, header: bool) -> list[str]:
@@ -327,7 +344,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def commented_table(
     connection: duckdb.DuckDBPyConnection, paths: list[str], separator: Separator, comment: str, *, header: bool
-) -> NamedTable:
+) -> Opened:
     """Return the rows of local files of the same columns, as text, without lines that begin with ``comment``.
 
     It is one character. With ``header``, the first line of each file that is neither a comment nor empty names its
@@ -346,7 +363,7 @@ def commented_table(
     for part in parts[1:]:
         lines = lines.union(part)
     rows = lines.filter(f"label IS NOT NULL AND NOT starts_with(label, {_text(comment)})")
-    return named_relation(_fields(rows, separator.sign, len(names)), names)
+    return opened_relation(_fields(rows, separator.sign, len(names)), schema_of_text(header=header), names)
 
 
 def _first_line(path: str, comment: bytes) -> tuple[bytes, int]:
@@ -389,3 +406,72 @@ def _unquoted() -> str:
 
 def _text(sign: str) -> str:
     return "'" + sign.replace("'", "''") + "'"
+
+
+_BLOCK = 1 << 20
+# Longer lines are not labels.
+LONGEST_LINE = 1 << 24
+_LINE_FEED, _RETURN = 10, 13
+_MARKS_OF_LINES = re.compile(rb"^(?:" + _BYTE_ORDER_MARK + rb")+", re.MULTILINE)
+
+
+def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    """Read labels from UTF-8 text by blocks, as hashing takes them: label i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are no labels,
+    and come out as labels of no length. Byte order marks at the beginning of a line are skipped. A line that is not
+    UTF-8, or longer than 2^24 bytes, is refused; the message holds nothing of it.
+    """
+    rest: list[bytes] = []
+    pending, is_first = 0, True
+    for part in _parts(stream, block):
+        if is_first:
+            check_beginning(part[:BEGINNING], "The input")
+            is_first = False
+        # The second half of a line's end may be in the next part, so only line feeds end lines here.
+        end = part.rfind(b"\n") + 1
+        if pending + (part.find(b"\n") if end else len(part)) > LONGEST_LINE:
+            raise DataError("A line is longer than 2^24 bytes: give one label a line.")
+        if not end:
+            rest.append(part)
+            pending += len(part)
+            continue
+        yield _split(b"".join((*rest, part[:end])))
+        rest, pending = [part[end:]], len(part) - end
+    if last := b"".join(rest):
+        yield _split(last + b"\n")
+
+
+def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
+    """Read parts of this size or more, one read a call: reading on until there is enough would not hear of Ctrl-C."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := stream.read1(block):  # type: ignore[attr-defined]  # buffered streams have it
+        pieces.append(piece)
+        size += len(piece)
+        if size >= block:
+            yield b"".join(pieces)
+            pieces, size = [], 0
+    if pieces:
+        yield b"".join(pieces)
+
+
+def _split(lines: bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Split whole lines."""
+    if _BYTE_ORDER_MARK in lines:
+        # At every line, not the first alone: another line before it must not change how one is read.
+        lines = _MARKS_OF_LINES.sub(b"", lines)
+    try:
+        lines.isascii() or lines.decode()
+    except UnicodeDecodeError:
+        raise DataError(f"The input {NOT_TEXT}") from None
+    text = np.frombuffer(lines, dtype=np.uint8)
+    feeds = np.flatnonzero(text == _LINE_FEED)
+    is_end = np.zeros(text.size, dtype=np.bool_)
+    is_end[feeds] = True
+    # Before a line feed at the very beginning, index −1 is the last byte, which is a line feed.
+    before = feeds - 1
+    has_return = text[before] == _RETURN
+    is_end[before[has_return]] = True
+    ends = feeds - np.arange(feeds.size) - np.cumsum(has_return)
+    return text[~is_end], np.concatenate((np.zeros(1, dtype=np.int64), ends))

@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
@@ -27,7 +27,6 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]i?B)", re.IGNORECASE)
 _SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _LEAST, _MOST = 16 * 10**6, 10**15
 _MOST_THREADS = 1024
-_UNITS = {"kb": "KB", "mb": "MB", "gb": "GB", "tb": "TB", "kib": "KiB", "mib": "MiB", "gib": "GiB", "tib": "TiB"}
 
 
 def _parse_memory(given: str | None) -> str | None:
@@ -38,7 +37,7 @@ def _parse_memory(given: str | None) -> str | None:
         raise UsageError(f"`memory_limit` must be a size such as 2GB or 512MiB, not {given!r:.40}.")
     if not _LEAST <= float(found[1]) * _SIZES[found[2][0].lower()] <= _MOST:
         raise UsageError(f"`memory_limit` must be between 16MB and 1000TB, not {given!r:.40}.")
-    return f"{found[1]}{_UNITS[found[2].lower()]}"
+    return f"{found[1]}{found[2][0].upper()}{found[2][1:-1].lower()}B"
 
 
 def _parse_threads(given: SupportsIndex | None) -> int | None:
@@ -177,40 +176,30 @@ def _empty_caches() -> None:
 _INTERVAL_SECONDS = 0.1
 
 
-class followed:  # noqa: N801  # reads as a verb where it is used
-    """Report progress of a connection while the block runs; without a receiver it does nothing at all."""
+@contextmanager
+def followed(connection: Any, progress: Callable[[float], None] | None) -> Iterator[None]:
+    """Report progress of a connection while the block runs; without a receiver nothing happens at all."""
+    if progress is None:
+        yield
+        return
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
+    stop = threading.Event()
 
-    def __init__(self, progress: Callable[[float], None] | None) -> None:
-        self._progress = progress
-        self._connection: Any = None
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+    def ask() -> None:
+        while not stop.wait(_INTERVAL_SECONDS):
+            share = float(connection.query_progress())
+            if share > 0:
+                progress(min(1.0, share / 100))
 
-    def attach(self, connection: Any) -> None:
-        """Remember which connection to ask, and let it keep count."""
-        if self._progress is not None:
-            connection.execute("SET enable_progress_bar = true")
-            connection.execute("SET enable_progress_bar_print = false")
-            self._connection = connection
-
-    def __enter__(self) -> Self:
-        """Start asking."""
-        if self._connection is not None:
-            self._thread = threading.Thread(target=self._ask, daemon=True)
-            self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop asking before the connection closes."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _ask(self) -> None:
-        while not self._stop.wait(_INTERVAL_SECONDS):
-            share = float(self._connection.query_progress())
-            if self._progress is not None and share > 0:
-                self._progress(min(1.0, share / 100))
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        # Before the connection closes.
+        stop.set()
+        thread.join()
 
 
 OTHER_TEXT = (

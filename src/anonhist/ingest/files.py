@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.ingest.columns import NamedTable, named_relation
+from anonhist.frozen import Converted, converted, frozen
+from anonhist.ingest.columns import Opened, Schema, opened_relation
 from anonhist.ingest.delimited import (
     STDIN,
     Separator,
@@ -20,10 +23,8 @@ from anonhist.ingest.delimited import (
     lines_relation,
     stdin_table,
 )
-from anonhist.ingest.json_lines import json_table
 from anonhist.ingest.locations import attach, check_beginnings, escape_pattern, is_remote, match_files, readable
-from anonhist.ingest.parquet_files import parquet_table
-from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
+from anonhist.ingest.typed_files import json_table, parquet_table
 from anonhist.ingest.warehouses import WAREHOUSES
 
 if TYPE_CHECKING:
@@ -35,17 +36,88 @@ if TYPE_CHECKING:
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".hist": "\t"}
 # What a line of a text is, where it has no columns.
 LINES = ("labels", "uniq")
+
+
+class Form(Enum):
+    """What files of rows are."""
+
+    LABELS = "labels"
+    UNIQ = "uniq"
+    DELIMITED = "delimited text"
+    #: The keys to read must be said, and are data.
+    JSON = "JSON lines"
+    #: Columns have declared names and types.
+    PARQUET = "Parquet"
+
+
 _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
+_FORMS = dict.fromkeys(_JSON, Form.JSON) | dict.fromkeys(_PARQUET, Form.PARQUET)
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
+# A standalone cluster, and a server of Spark Connect.
+SPARK_URLS = ("spark://", "sc://")
 HOW_TO_NAME = (
     f"Name a database as duckdb:///FILE, sqlite:///FILE, postgresql://…, "
     f"{', '.join(f'{scheme}://…' for scheme in WAREHOUSES)}, or Spark as spark://HOST:PORT or sc://HOST:PORT (Spark "
     "Connect), and one of its tables (`table`)."
 )
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
+
+
+# What reads files: the first, unless the other is asked for.
+ENGINES = ("duckdb", "spark")
+_NO_FILES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *SPARK_URLS)
+
+
+def _parse_file(path: str) -> str:
+    if path.startswith(_NO_FILES):
+        raise UsageError(f"`engine` says what reads files, and {mask(path)!r} names none: leave it out.")
+    return path
+
+
+def _parse_path(given: str | os.PathLike[str]) -> str:
+    path = os.fspath(given)
+    if path == "-":
+        raise UsageError("Spark cannot read standard input: write it to a file, or let DuckDB read it.")
+    return _parse_file(path)
+
+
+@frozen
+class SparkFiles:
+    """Files that Spark reads: a source for every reader, as a path is one that DuckDB reads.
+
+    Spark is the session of this process if there is one, else a new one with your settings (``spark-defaults.conf``,
+    ``SPARK_REMOTE``), which by default has all cores of this machine.
+
+    Attributes
+    ----------
+    path
+        Path, folder or pattern of .csv, .tsv, .txt, .jsonl or .parquet, the first four also with .gz, wherever Spark
+        reads, as in ``"hdfs://host/events/*.parquet"``.
+
+    Raises
+    ------
+    UsageError
+        If it names no files.
+
+    Examples
+    --------
+    >>> SparkFiles("events/*.parquet")
+    SparkFiles(path='events/*.parquet')
+    """
+
+    path: Converted[str | os.PathLike[str], str] = converted(_parse_path)
+
+
+def read_by(engine: str | None, source: str) -> str | SparkFiles:
+    """Return a source as its engine takes it: ``"duckdb"``, ``"spark"``, or None where nothing is said of it."""
+    if engine is None:
+        return source
+    if engine not in ENGINES:
+        raise UsageError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}.")
+    return SparkFiles(source) if engine == "spark" else _parse_file(source)
 
 
 def file_table(
@@ -57,12 +129,12 @@ def file_table(
     header: bool,
     comment: str | None = None,
     keys: Iterable[str | None] = (),
-) -> NamedTable:
+) -> Opened:
     """Open a path, glob, URL or ``-`` (standard input; see :func:`check_stated`) as a table.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
     JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see
-    :func:`~anonhist.ingest.json_lines.json_table`. The keys of folders, as in ``day=1/part-0.csv``, are columns where
+    :func:`~anonhist.ingest.typed_files.json_table`. The keys of folders, as in ``day=1/part-0.csv``, are columns where
     they are named.
     """
     if source == "-":
@@ -124,9 +196,9 @@ def separator_of(ending: str, format: str | None, delimiter: str | None) -> Sepa
     return None if ending not in DELIMITERS else Separator(DELIMITERS[ending], is_said=format is not None)
 
 
-def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, format: str | None) -> NamedTable:  # noqa: A002
+def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, format: str | None) -> Opened:  # noqa: A002
     relation = (labels_relation if format == "labels" else counted_lines)(connection, patterns)
-    return named_relation(relation, relation.columns)
+    return opened_relation(relation, Schema.FOUND, relation.columns)
 
 
 def _refuse_no_rows(source: str, ending: str, delimiter: str | None) -> None:
@@ -156,7 +228,7 @@ def check_stated(
     of the column of labels, which makes it CSV with a header line. Nor is it from that of a .txt file, which may hold
     labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
     """
-    if not is_stdin(source):
+    if not isinstance(source, str) or source != "-":
         if label is None and header and format in (None, "events") and ending_of(source, format) == ".txt":
             check_there(source)
             raise UsageError(
@@ -170,32 +242,9 @@ def check_stated(
         )
 
 
-def is_stdin(source: Any) -> bool:
-    """Return whether a source is standard input, of which nothing is guessed."""
-    return isinstance(source, str) and source == "-"
-
-
-def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
-    """Return whether the columns' names are the first line of a text, and so a row of data if it has no header."""
-    if is_stdin(source):
-        return header and format not in LINES
-    ending = ending_of(source, format)
-    return header and ending is not None and ending not in (*_PARQUET, *_JSON)
-
-
-def has_schema(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
-    """Return whether names and types of columns are public: in Parquet, and in text with a header line, all text."""
-    return is_parquet(source, format=format) or names_are_a_line(source, format=format, header=header)
-
-
-def is_parquet(source: Any, *, format: str | None) -> bool:  # noqa: A002
-    """Return whether a source is Parquet, whose columns have declared names and types."""
-    return ending_of(source, format) in _PARQUET
-
-
-def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
-    """Return whether a source is JSON lines: of these the keys to read must be said."""
-    return ending_of(source, format) in _JSON
+def form_of(source: Any, format: str | None) -> Form:  # noqa: A002
+    """Return what the files of a source are, which is of no matter for what is none."""
+    return Form(format) if format in LINES else _FORMS.get(ending_of(source, format) or "", Form.DELIMITED)
 
 
 def check_there(source: Any) -> None:

@@ -57,6 +57,11 @@ class Grouping:
         return replace(grouping, groups_per_user=of_user, groups_per_label=of_label)
 
     @property
+    def by_value(self) -> dict[str, bool]:
+        """The columns whose values name groups, which fractions may do, too: as ``name_columns`` takes them."""
+        return {part.column: False for part in self.parts if part.period is None}
+
+    @property
     def other_group(self) -> Group | None:
         """The group of all rows of groups that are not listed."""
         return None if self.other is None else (self.other,) * len(self.parts)
@@ -100,6 +105,10 @@ class Grouping:
     def group_of(self, key: str) -> Group:
         """Return the group of a text in queries."""
         return tuple(part.name_at(name) for part, name in zip(self.parts, group_of(key), strict=False))
+
+
+#: All rows are in one group, of no columns.
+UNGROUPED = Grouping((), ((),))
 
 
 def parts_of(by: str | Iterable[str]) -> tuple[Part, ...]:
@@ -179,9 +188,11 @@ def group_keys(table: Any, parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
-    """Return the rows of groups that are released, with the text of their group instead of its names."""
+    """Return the rows of groups that are released, with the text of their group, if any, instead of its names."""
     import narwhals as nw
 
+    if not grouping.parts:
+        return rows
     names = [f"{GROUP}{place}" for place in range(len(grouping.parts))]
     if (plain := _plain_names(grouping)) is not None:
         # To escape every name of every row takes longer than to count them.

@@ -3,6 +3,11 @@
 Files behind URLs are opened by fsspec and PyArrow: DuckDB's own extension would be downloaded at its first use. Each
 part must have the length that was asked for, so that an error, such as a file cut off on its way, is never taken for
 the end.
+
+Keys in the names of folders (``day=2026-11-01/part-0.parquet`` has the key ``day``) are public, as every path is. The
+value of a key is text as it is spelled, but for escapes such as ``%2F``, and never a number or a date because all
+folders could be one: one more file would give the values of others other names. Only what names a key reads it, so that
+no folder decides which column holds the labels.
 """
 
 from __future__ import annotations
@@ -14,12 +19,13 @@ from datetime import UTC, datetime, timedelta
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.engine import CUT_OFF, NOT_LINES, NOT_TEXT, TRY_AGAIN, WIDE_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     import duckdb
 
@@ -265,6 +271,11 @@ _WEB = ("http", "https")
 _OPENERS: dict[str, Callable[[str], Any]] = {"http": _web, "https": _web, "s3": _s3, "gs": _gs}
 
 
+def as_path(source: Any) -> Any:
+    """Return the text of a path object, and anything else as it is."""
+    return os.fspath(source) if isinstance(source, os.PathLike) else source
+
+
 _FILE_URLS = ("file://localhost", "file://")
 
 
@@ -383,3 +394,28 @@ def check_beginnings(beginnings: Sequence[bytes], what: str, *, is_json: bool) -
         check_beginning(beginning, what)
         if is_json and beginning.removeprefix(_UTF_8_MARK).lstrip().startswith(b"["):
             raise DataError(f"{what} {NOT_LINES}")
+
+
+_FOLDER = re.compile(r"([^=/\\]+)=[^/\\]*[/\\]")
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+
+
+def folder_keys(paths: Iterable[str]) -> Mapping[str, str]:
+    """Return the keys that all paths have and their spelling, if all have the same; a key twice in a path is none."""
+    found = [keys_of_path(path) for path in paths]
+    return found[0] if found and all(keys == found[0] for keys in found) else {}
+
+
+def keys_of_path(path: str) -> dict[str, str]:
+    """Return the keys of the folders of a path, and how they are spelled."""
+    # What follows a question mark in a URL is no folder.
+    spelled = _FOLDER.findall(path.split("?", 1)[0] if "://" in path else path)
+    names = [unquote(each) for each in spelled]
+    return {name: each for name, each in zip(names, spelled, strict=True) if names.count(name) == 1}
+
+
+def value_in_folder(file: str, key: str) -> str:
+    """Return SQL for the value of a key, as spelled there, in the file name that the SQL ``file`` gives, or null."""
+    pattern = rf"(?:^|[/\\]){re.escape(key)}=([^/\\]*)[/\\]".replace("'", "''")
+    spelled = f"regexp_extract({file}, '{pattern}', 1)"
+    return f"url_decode(nullif(nullif({spelled}, ''), '{_MISSING}'))"

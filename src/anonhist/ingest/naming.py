@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
-from anonhist.ingest.plain_types import check_holds_names, holds_objects, names_of_objects, order_of_objects
+from anonhist.ingest.plain_types import check_holds_names, holds_objects, is_spark, names_of_objects, order_of_objects
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
 
 if TYPE_CHECKING:
@@ -58,14 +58,6 @@ def declared(table: Any, name: str) -> Declared | None:
     return next((each for each in Declared if each.column(name) in names), None)
 
 
-def kinds(table: Any, name: str) -> Any | None:
-    """Return the kinds of a column's values, null where there is none, an expression; None if its type binds."""
-    import narwhals as nw
-
-    held = declared(table, name)
-    return None if held is None else nw.col(held.column(name))
-
-
 def is_nameless(kind: Any, *, only_whole: bool) -> Any:
     """Return whether values of some kinds are numbers without a name: an expression, null where there is no value."""
     return (kind == LARGE) | (kind == FRACTION) if only_whole else kind == LARGE
@@ -75,12 +67,12 @@ def total_order(table: Any, name: str) -> dict[str, Any] | None:
     """Return the columns that order values: numbers as floats, texts as written, bytes; None if the type binds."""
     import narwhals as nw
 
-    kind, named = kinds(table, name), nw.col(name)
-    if kind is None:
+    held, named = declared(table, name), nw.col(name)
+    if held is None:
         return None
     if name + ORDER in table.collect_schema().names():
         return {RANKS[-1]: nw.col(name + ORDER)}
-    rank = kind.str.slice(0, 1)
+    rank = nw.col(held.column(name)).str.slice(0, 1)
     is_number = rank == _CLASS_OF_NUMBERS
     # Engines may cast rows of which they are not asked.
     number = nw.when(is_number).then(named).otherwise(nw.lit("0")).cast(nw.Float64)
@@ -227,7 +219,7 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     if holds_objects(table, name):
         return names_of_objects(table, name, only_whole=only_whole)
     kind, column = table.collect_schema()[name], nw.col(name)
-    if kinds(table, name) is not None:
+    if declared(table, name) is not None:
         return column
     check_holds_names(table, name, only_whole=only_whole)
     if kind == nw.String:
@@ -277,9 +269,9 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
             # Python refuses them where it names them.
             continue
         kind, column = table.collect_schema()[name], nw.col(name)
-        of_values = kinds(table, name)
-        if of_values is not None:
-            nameless.append(is_nameless(of_values, only_whole=only_whole))
+        held = declared(table, name)
+        if held is not None:
+            nameless.append(is_nameless(nw.col(held.column(name)), only_whole=only_whole))
             continue
         if kind.is_float():
             has_name = _is_whole(table, name) if only_whole else _is_small(column)
@@ -358,11 +350,6 @@ def is_missing(table: Any, name: str) -> Any:
 def is_of_pandas(table: Any) -> bool:
     """Return whether pandas, or a package with its interface, holds the table."""
     return bool(table.implementation.is_pandas_like())
-
-
-def is_spark(table: Any) -> bool:
-    """Return whether Spark holds the table, itself or by a connection."""
-    return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
 
 
 def is_sqlite(table: Any) -> bool:

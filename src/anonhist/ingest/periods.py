@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.ingest.naming import as_text, is_of_pandas, is_spark, is_sqlite
-from anonhist.ingest.plain_types import holds_objects, mapped_objects, replaced_in_spark
+from anonhist.ingest.naming import as_text, is_of_pandas, is_sqlite
+from anonhist.ingest.plain_types import holds_objects, is_spark, mapped_objects, replaced_in_spark
 from anonhist.ingest.warehouses import finite
 from anonhist.numeric.value_name import is_missing
 

@@ -1,5 +1,8 @@
 """Columns of types that engines write differently, or as their session says, made such that all name them alike.
 
+In SQL, texts are equal only if they are the same, whatever collation their columns have: under some "de" and "DE" are
+equal, so that one row could give the labels of others another name, and two users would be bounded as one.
+
 In SQL, times with a zone become the same times of UTC: a session's zone writes the two instants of an hour that is
 repeated in autumn alike. Durations become numbers of seconds, which are equal if the durations are; months have 30
 days, as they have where an engine compares them. PostgreSQL's numeric NaN is missing, as that of floats is. Polars has
@@ -32,6 +35,7 @@ _NO_NAMES = "A column of lists or structures holds no names: choose one of text 
 _NO_DURATIONS = "Durations have no names on this engine: make a column of their seconds, and choose that."
 # Braces stand for the column.
 _OF_DUCKDB = {
+    "VARCHAR": '{0} COLLATE "binary"',
     "TIMESTAMP WITH TIME ZONE": (
         "CASE WHEN isinf({0}) THEN CAST(CAST({0} AS VARCHAR) AS TIMESTAMP) ELSE make_timestamp(epoch_us({0})) END"
     ),
@@ -52,7 +56,7 @@ _OF_SPARK = {
 
 
 def with_plain_types(table: Any) -> Any:
-    """Return a Narwhals table whose times with a zone are those of UTC, and whose durations are seconds, in SQL.
+    """Return a Narwhals table whose texts are as written, times those of UTC and durations seconds, in SQL.
 
     Names of columns of Spark must be such that it reads them.
     """
@@ -66,18 +70,21 @@ def with_plain_types(table: Any) -> Any:
         quoted = {name: '"' + name.replace('"', '""') + '"' for name in held}
         changed = [f"{made.format(quoted[name])} AS {quoted[name]}" for name, made in held.items() if made]
         return nw.from_native(native.project(f"* REPLACE ({', '.join(changed)})")) if changed else table
-    if _is_spark(table):
-        formulas = {field.name: _OF_SPARK.get(_kind_of_spark(field.dataType), "") for field in native.schema.fields}
+    if is_spark(table):
+        formulas = {field.name: _formula_of_spark(field.dataType) for field in native.schema.fields}
         return replaced_in_spark(table, {name: made for name, made in formulas.items() if made})
     return table
 
 
-def _is_spark(table: Any) -> bool:
+def is_spark(table: Any) -> bool:
+    """Return whether Spark holds the table, itself or by a connection."""
     return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
 
 
-def _kind_of_spark(kind: Any) -> str:
-    return type(kind).__name__.removesuffix("Type").lower()
+def _formula_of_spark(kind: Any) -> str:
+    if " collate " in kind.simpleString().lower():
+        return "collate({0}, 'UTF8_BINARY')"
+    return _OF_SPARK.get(type(kind).__name__.removesuffix("Type").lower(), "")
 
 
 def replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
@@ -92,45 +99,14 @@ def replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
     return nw.from_native(native.selectExpr(*chosen))
 
 
-def _arrow_type(table: Any, name: str) -> Any:
-    """Return the type of a column that pandas has Arrow hold, None for all others."""
-    dtypes = getattr(table.to_native(), "dtypes", None) if table.implementation.is_pandas_like() else None
-    return None if dtypes is None else getattr(dtypes[name], "pyarrow_dtype", None)
-
-
-def with_known_texts(source: Any) -> Any:
-    """Return a table or series of pandas without texts that Arrow holds as views: pandas can do little with these."""
-    if type(source).__module__.partition(".")[0] != "pandas" or not hasattr(source, "dtypes"):
-        return source
-    if not hasattr(source, "columns"):
-        return _known(source) if _is_view(source.dtype) else source
-    views = [at for at, kind in enumerate(source.dtypes) if _is_view(kind)]
-    table = source.copy(deep=False) if views else source
-    for at in views:
-        table.isetitem(at, _known(source.iloc[:, at]))
-    return table
-
-
-def _is_view(kind: Any) -> bool:
-    return str(getattr(kind, "pyarrow_dtype", "")) == "string_view"
-
-
-def _known(views: Any) -> Any:
-    import pandas as pd
-    import pyarrow as pa
-
-    texts = pd.arrays.ArrowExtensionArray(pa.array(views.array).cast(pa.large_string()))
-    return pd.Series(texts, index=views.index, name=views.name)
-
-
-def is_nameless_in_pandas(table: Any, name: str) -> bool:
-    """Return whether pandas has Arrow hold lists, structures or intervals of a calendar in a column."""
-    held = _arrow_type(table, name)
+def _why_nameless(table: Any, name: str) -> str | None:
+    """Return why values of a column of pandas have no names: Arrow may hold lists, structures or intervals."""
+    held = getattr(table.to_native().dtypes[name], "pyarrow_dtype", None)
     if held is None:
-        return False
+        return None
     import pyarrow as pa
 
-    return bool(pa.types.is_nested(held) or pa.types.is_interval(held))
+    return _NO_DURATIONS if pa.types.is_interval(held) else _NO_NAMES if pa.types.is_nested(held) else None
 
 
 def check_holds_names(table: Any, name: str, *, only_whole: bool) -> None:
@@ -141,15 +117,13 @@ def check_holds_names(table: Any, name: str, *, only_whole: bool) -> None:
     import narwhals as nw
 
     kind = table.collect_schema()[name]
-    is_sql = table.implementation.is_duckdb() or table.implementation.is_ibis() or _is_spark(table)
+    is_sql = table.implementation.is_duckdb() or table.implementation.is_ibis() or is_spark(table)
     if kind.is_nested() and (only_whole or not is_sql):
         raise DataError(_NO_NAMES)
     if isinstance(kind, nw.Duration) and table.implementation.is_ibis():
         raise DataError(_NO_DURATIONS)
-    if is_nameless_in_pandas(table, name):
-        import pyarrow as pa
-
-        raise DataError(_NO_DURATIONS if pa.types.is_interval(_arrow_type(table, name)) else _NO_NAMES)
+    if table.implementation.is_pandas_like() and (why := _why_nameless(table, name)) is not None:
+        raise DataError(why)
 
 
 _COUNT = re.compile(" *0*([0-9]{1,19}) *")
@@ -175,7 +149,7 @@ def holds_objects(table: Any, name: str) -> bool:
         # Narwhals looks into columns of objects.
         if str(table.to_native()[name].dtype) == "object":
             return True
-        return isinstance(table.get_column(name).dtype, nw.Unknown) and not is_nameless_in_pandas(table, name)
+        return isinstance(table.get_column(name).dtype, nw.Unknown) and _why_nameless(table, name) is None
     if kind.is_dask():
         is_held = str(table.to_native().dtypes[name]) == "object"
     else:

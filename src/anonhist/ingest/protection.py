@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.groups.queries import order_key_of, protected_unit, unlisted_grouping
+from anonhist.ingest.group_names import UNGROUPED, Grouping, is_shown_as_written, parts_of
 from anonhist.ingest.query import Columns, check_users
-from anonhist.ingest.random_order import key_of_order
-from anonhist.privacy import PrivacyUnit
+from anonhist.ingest.random_order import key_of_order, random_key
+from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
 from anonhist.profiles import Bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from anonhist.ingest.group_names import Grouping
+    from anonhist.ingest.columns import Header
     from anonhist.ingest.row_kinds import RowKind
 
 _NOT_BOUNDED = (
@@ -37,7 +37,7 @@ class Protection:
     order_by: str | None = None
     order_key: str | None = None
     keep_null: bool = False
-    grouping: Grouping | None = None
+    grouping: Grouping = UNGROUPED
 
     @classmethod
     def of_profile(
@@ -85,34 +85,35 @@ class Protection:
     @property
     def columns_read(self) -> tuple[str | None, ...]:
         """The columns that it takes, None for those that nobody names."""
-        parts = () if self.grouping is None else self.grouping.parts
-        return self.user, self.order_by, *(part.column for part in parts)
+        return self.user, self.order_by, *(part.column for part in self.grouping.parts)
 
     @property
     def bounded(self) -> tuple[Bounded, int]:
         """What is bounded and how many are kept: groups, where they are bounded; refused if nothing is."""
         grouping = self.grouping
-        if grouping is not None and grouping.groups_per_label is not None:
+        if grouping.groups_per_label is not None:
             return Bounded.GROUPS_OF_LABELS, grouping.groups_per_label
-        if grouping is not None and grouping.groups_per_user is not None:
+        if grouping.groups_per_user is not None:
             return Bounded.GROUPS_OF_USERS, grouping.groups_per_user
         if self.max_per_user is not None:
             return Bounded.ITEMS_OF_USERS, self.max_per_user
         raise UsageError(_NOT_BOUNDED)
 
-    def columns(self, kind: RowKind) -> Columns:
-        """Return the columns to read where rows are of this kind."""
+    def columns(self, kind: RowKind, header: Header) -> Columns:
+        """Return the columns to read where rows are of this kind, under the names that the table has for them."""
+        held = header.in_table
+        parts = tuple(part.in_table(held(part.column)) for part in self.grouping.parts)
         return Columns(
-            kind.label,
-            self.user,
+            held(kind.label),
+            held(self.user),
             self.max_per_user,
-            self.order_by,
+            held(self.order_by),
             self.order_key or "",
             self.keep_null,
-            grouping=self.grouping,
+            grouping=replace(self.grouping, parts=parts),
             rows=kind.rows,
-            count=kind.count,
-            prevalence=kind.prevalence,
+            count=held(kind.count),
+            prevalence=held(kind.prevalence),
         )
 
 
@@ -131,3 +132,53 @@ def unit_of_profile(unit: PrivacyUnit | None, max_per_user: int | None) -> Priva
     if unit is not None and not unit.protects(bounded):
         raise UsageError(f"The unit {unit} protects less than {bounded}, to which the user bound reads the data.")
     return unit or bounded
+
+
+def protected_unit(
+    unit: PrivacyUnit | None, per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
+) -> PrivacyUnit:
+    """Return whom a release of all groups protects, or refuse what its bounds do not cover."""
+    if groups_per_label is not None and (per_user is not None or unit is None or unit.max_count is None):
+        raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
+    if per_user is not None:
+        bounded = PrivacyUnit.user(max_items=per_user, groups=groups_per_user or 1)
+        # A unit without groups says what a user may have in one; another may promise more than is kept.
+        if unit not in (None, bounded, PrivacyUnit.user(max_items=per_user)):
+            raise UsageError(f"The bounds make it a release for {bounded}: leave `unit` out.")
+        return replace(bounded, in_one_group=groups_per_user == 1)
+    if unit is None or unit == PrivacyUnit.item():
+        return PrivacyUnit.item()
+    if unit.max_count is None:
+        raise UsageError(
+            f"Groups are released for items, for users (`user`, `max_per_user`) or for labels, not {unit}."
+        )
+    if groups_per_label is None:
+        raise UsageError(
+            "A label may occur in many groups: say with `max_groups_per_label` in how many of them each label counts."
+        )
+    return replace(
+        PrivacyUnit.label(max_count=unit.max_count, groups=groups_per_label), in_one_group=groups_per_label == 1
+    )
+
+
+def unlisted_grouping(
+    by: str | Iterable[str], other: str | None, most: int | None, of_user: Any, of_label: Any
+) -> Grouping:
+    """Return how rows are put into groups, which are not known yet."""
+    parts = parts_of(by)
+    most_of_user, most_of_label = (
+        None if given is None else parse_whole_number(given, name=name)
+        for given, name in ((of_user, "max_groups_per_user"), (of_label, "max_groups_per_label"))
+    )
+    if most_of_user is not None and most is None:
+        raise UsageError("`max_groups_per_user` requires `user` and `max_per_user`.")
+    if other is not None and not (isinstance(other, str) and other.strip() and is_shown_as_written((other,))):
+        raise UsageError(f"`other` must be a name for the group of all others, in plain text, not {other!a:.80}.")
+    return Grouping(parts, None, other, most_of_user, most_of_label)
+
+
+def order_key_of(given: str | None, *, chooses: bool) -> str | None:
+    """Return the key by which items or groups are chosen, None where none are."""
+    if given is not None and not chooses:
+        raise UsageError("`order_key` chooses items or groups, so it requires `user` or `max_groups_per_label`.")
+    return None if not chooses else random_key() if given is None else parse_order_key(given)

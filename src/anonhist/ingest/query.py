@@ -21,6 +21,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.group_names import (
     DAY,
     GROUP,
+    UNGROUPED,
     Grouping,
     group_keys,
     in_few_groups_of_labels,
@@ -58,7 +59,7 @@ class Columns:
     keep_null: bool = False
     # Whether labels that are numbers must be whole.
     only_whole: bool = False
-    grouping: Grouping | None = None
+    grouping: Grouping = UNGROUPED
     # What a row says, and where data that are counted say it.
     rows: str = "events"
     count: str | None = None
@@ -91,7 +92,7 @@ def events_query(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any
         rows = nw.from_native(rows.to_native().filter(f"hash(label) % {labels.of} = {labels.number}"))
     flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
     counted = rows.group_by("label", *flags).agg(count=nw.len())
-    if columns.grouping is not None and columns.grouping.groups_per_label is not None:
+    if columns.grouping.groups_per_label is not None:
         counted = in_few_groups_of_labels(counted, columns.grouping.groups_per_label, columns.order_key)
     counted = counted.select("count", *flags, is_null=nw.col("label").is_null())
     grouped = counted.group_by("count", "is_null", *flags).agg(prevalence=nw.len())
@@ -112,10 +113,9 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     label, user = columns.label, columns.user
     selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
     grouping = columns.grouping
-    grouped_by = {} if grouping is None else {part.column: False for part in grouping.parts if part.period is None}
-    flags = name_columns(table, grouped_by | ({} if user is None else {user: False}) | {label: columns.only_whole})
-    if grouping is not None:
-        selected |= group_keys(table, grouping.parts)
+    users = {} if user is None else {user: False}
+    flags = name_columns(table, grouping.by_value | users | {label: columns.only_whole})
+    selected |= group_keys(table, grouping.parts)
     listed: list[Any] = []
     if columns.days is not None:
         part, days = columns.days
@@ -127,18 +127,16 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
             selected |= {"count": number, "wrong": one_if(~good)}
         rows = table.select(**selected, **flags)
         rows = rows.filter(*listed) if listed else rows
-        return rows if grouping is None else in_groups(rows, grouping, keep_null=columns.keep_null)
+        return in_groups(rows, grouping, keep_null=columns.keep_null)
     selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
     if columns.order_by is not None:
         selected |= order_of(table, columns.order_by)
     # SQLite limits the depth of nested queries, so each step uses a query that exists already.
     rows = table.select(**selected, **flags, one=nw.lit(1))
-    rows = rows.filter(is_item(columns), *listed)
-    places, hashed, within = [], "label", ["user"]
-    if grouping is not None:
-        rows, places = in_groups(rows, grouping, keep_null=columns.keep_null), [GROUP]
-        if grouping.groups_per_user is not None:
-            rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
+    rows = in_groups(rows.filter(is_item(columns), *listed), grouping, keep_null=columns.keep_null)
+    places, hashed, within = [GROUP] if grouping.parts else [], "label", ["user"]
+    if grouping.groups_per_user is not None:
+        rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
     places += [DAY] if columns.days is not None else []
     if places and columns.order_by is not None:
         rows, hashed = place_of_rows(rows, places), "place"
@@ -316,10 +314,25 @@ def profile_pairs(
     kept = [(int(count), int(prevalence)) for count, is_null, prevalence in rows if keep_null or not is_null]
     if not keep_null and notify is not None:
         left_out = sum(int(count) * int(prevalence) for count, is_null, prevalence in rows if is_null)
-        if left_out:
-            many = "1 item without a label was" if left_out == 1 else f"{left_out:,} items without a label were"
-            notify(f"{many} left out (`keep_null=True` counts them as one label).")
+        tell_of_unlabelled(left_out, notify)
     return kept
+
+
+def tell_of_unlabelled(items: int, notify: Callable[[str], None]) -> None:
+    """Tell the operator how many items without a label were left out, if some were."""
+    if items:
+        many = "1 item without a label was" if items == 1 else f"{items:,} items without a label were"
+        notify(f"{many} left out (`keep_null=True` counts them as one label).")
+
+
+def tell_of_bound(table: Any, columns: Columns, kept: int, notify: Callable[[str], None]) -> None:
+    """Tell the operator how many rows were left out where users are bounded, if some were: the table is read again."""
+    rows, missing = (int(many or 0) for many in fetch(dropped_query(table, columns))[0])
+    if rows > kept:
+        notify(
+            f"{rows - kept:,} of {rows:,} rows were left out: {missing:,} without a user, the others without a label "
+            f"or over the limit of {columns.max_per_user} per user."
+        )
 
 
 def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, count_users: bool) -> int | None:

@@ -13,7 +13,7 @@ from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.naming import is_spark
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.warehouses import engine_function
 from anonhist.privacy import parse_order_key
 from anonhist.randomness import RandomSource, SystemSource

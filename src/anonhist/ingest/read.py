@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from anonhist.errors import UsageError
+from anonhist.ingest.columns import Opened
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
-from anonhist.ingest.parts.files import is_parts
-from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
+from anonhist.ingest.parts.files import Parts, check_bound, is_parts, refuse_settled
 from anonhist.ingest.protection import Protection, unit_of_profile
 from anonhist.ingest.query import (
     Columns,
@@ -19,16 +19,15 @@ from anonhist.ingest.query import (
     check_whole,
     counted_events,
     counts_query,
-    dropped_query,
     events_query,
     fetch,
     prevalences_query,
     profile_pairs,
+    tell_of_bound,
     users_query,
 )
-from anonhist.ingest.row_kinds import RowKind, SaidOfRows, columns_in_table
+from anonhist.ingest.row_kinds import RowKind, SaidOfRows
 from anonhist.ingest.source import Source
-from anonhist.ingest.sources import Opened
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
@@ -173,17 +172,15 @@ def read_profile(
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
     said = SaidOfRows(format, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits).as_counted()
-    labels = named.labels()
+    labels = named.lone_labels(user)
     if labels is not None:
-        if (label, count, user, table) != (None, None, None, None) or format in ("counts", "prevalences", "uniq"):
-            raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return _from_labels(labels, protection, notify)
     shares, asks_again = Shares(progress), count_users or (user is not None and notify is not None)
     with named.open(
         *protection.columns_read, twice=asks_again, progress=None if progress is None else shares
     ) as opened:
         kind = named.kind(opened.header, protection)
-        columns = columns_in_table(protection.columns(kind), opened.header)
+        columns = protection.columns(kind, opened.header)
         if kind.rows == "prevalences":
             pairs = _prevalences(opened.table, columns, kind, notify)
         elif kind.rows == "counts":
@@ -226,13 +223,7 @@ def _events(
     check_named(all(all(row[3:]) for row in counted))
     pairs = profile_pairs([row[:3] for row in counted], keep_null=columns.keep_null, notify=notify)
     if columns.user is not None and notify is not None:
-        rows, missing = fetch(dropped_query(table, columns))[0]
-        kept = sum(count * prevalence for count, prevalence in pairs)
-        if int(rows) > kept:
-            notify(
-                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(missing or 0):,} without a user, the "
-                f"others without a label or over the limit of {columns.max_per_user} per user."
-            )
+        tell_of_bound(table, columns, sum(count * prevalence for count, prevalence in pairs), notify)
     return pairs
 
 

@@ -6,23 +6,17 @@ column that is called as counts are, and that nothing reads, is asked about: to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.files import LINES
-from anonhist.ingest.naming import names_of
-from anonhist.ingest.plain_types import whole_count, with_known_texts
-from anonhist.ingest.sources import package_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from anonhist.ingest.columns import Header
-    from anonhist.ingest.group_values import Part
-    from anonhist.ingest.query import Columns
 
 COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 #: What people give for the column of counts where there is none: each row is one item.
@@ -98,20 +92,25 @@ class SaidOfRows:
         ``used`` are columns that are read for something else, the user's among them; items of a ``user`` cannot be
         bounded where rows are counted. ``may_recognize`` lets the names of the columns say that rows are counted.
         """
-        others = header.without(*used)
-        known = self._recognized(others) if may_recognize else self.format
+        others, count = header.without(*used), self.column_of_counts
+        known = self.format
+        if may_recognize and (self.format, self.count) == (None, None):
+            names = tuple(others.names)
+            if self.label is None and names == COUNTED["prevalences"]:
+                known = "prevalences"
+            elif self.label in (None, "label") and names == COUNTED["counts"]:
+                known = "counts"
         if user is not None and known in COUNTED:
             raise UsageError(f"{OF_USERS[:-1]}: give `count={NO_COUNT!r}` if each row is one item.")
         if known == "prevalences":
             kind = self._prevalences(others)
-        elif self.format is None and self.column_of_counts is not None:
-            kind = self._of_column(header, others, self.column_of_counts)
+        elif self.format is None and count is not None:
+            header.require(count=count)
+            kind = RowKind("counts", self._label(header, others.without(count)), count)
         elif known in ("counts", "uniq"):
-            kind = self._counts(others)
+            kind = RowKind("counts", *self._in_place(others, self.label, count, "counts"))
         else:
-            kind = RowKind(
-                "events", others.label_column(None) if self.label is None else header.label_column(self.label)
-            )
+            kind = RowKind("events", self._label(header, others))
             if (self.format, self.count) == (None, None):
                 how = None if user is None else _HOW_OF_USERS
                 # A single column is that of labels, unless it is called as counts are and nobody named it.
@@ -122,23 +121,9 @@ class SaidOfRows:
         header.require(**roles if kind.rows == "prevalences" else {"label": kind.label, **roles})
         return kind
 
-    def _recognized(self, others: Header) -> str | None:
-        """Return the format, or what the names of the columns say of it."""
-        if (self.format, self.count) != (None, None):
-            return self.format
-        names = tuple(others.names)
-        if self.label is None and names == COUNTED["prevalences"]:
-            return "prevalences"
-        return "counts" if self.label in (None, "label") and names == COUNTED["counts"] else None
-
-    def _of_column(self, header: Header, others: Header, count: str) -> RowKind:
-        header.require(count=count)
-        label = others.without(count).label_column(None) if self.label is None else header.label_column(self.label)
-        return RowKind("counts", label, count)
-
-    def _counts(self, others: Header) -> RowKind:
-        label, count = self._in_place(others, self.label, self.column_of_counts, "counts")
-        return RowKind("counts", label, count)
+    def _label(self, header: Header, others: Header) -> str:
+        """Return the column of labels: any that is named, else one that nothing else is read from."""
+        return others.label_column(None) if self.label is None else header.label_column(self.label)
 
     def _prevalences(self, others: Header) -> RowKind:
         count = self.column_of_counts
@@ -173,124 +158,3 @@ def refuse_counts(unused: Header, how: str | None = None) -> None:
     named = f"`count={found[0]!r}`" if len(found) == 1 else "its name (`count`)"
     how = how or f"give {named} if it does, or `count={NO_COUNT!r}` if each row is one item"
     raise UsageError(f"Column {' or '.join(map(repr, found))} may say how many items a row stands for: {how}.")
-
-
-_SERIES = (
-    "This Series has an index or a name as counts have: say format='counts' if its values count the labels in "
-    "its index, as value_counts() does, or format='labels' if its values are labels."
-)
-_COLUMN = (
-    "This Series is called as counts are: say format='labels' if its values are labels; if they count labels, pass the "
-    "table with both, or make a profile of them with Profile.from_counts."
-)
-_MAPPING = (
-    "Say what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
-)
-_STRUCTURES = (
-    "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
-)
-# What pandas and Polars call counts.
-_COUNT_NAMES = ("count", "proportion")
-
-
-def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
-    """Return a mapping or a counted Series as a table with the columns of its format, and all else as it is.
-
-    Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
-    have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
-    and as far as they have names for Polars, also where Narwhals wraps the Series.
-    """
-    if isinstance(source, Mapping):
-        return _of_mapping(source, format)
-    package = package_of(source)
-    if package == "narwhals" and hasattr(source, "to_frame"):
-        # A Series may be counted, whoever wraps it.
-        source = source.to_native()
-        package = package_of(source)
-    source = with_known_texts(source)
-    is_series = any(each.__name__ == "Series" for each in type(source).__mro__)
-    if is_series and package in ("pandas", "modin"):
-        return _of_series(source, format)
-    if (
-        is_series
-        and package == "polars"
-        and format is None
-        and source.dtype.is_numeric()
-        and source.name in _COUNT_NAMES
-    ):
-        raise UsageError(_COLUMN)
-    return source
-
-
-def check_no_structures(source: Any) -> None:
-    """Refuse an array of structures: each would be a label of its own, and counts in it a part of that."""
-    package = package_of(source)
-    if package == "pyarrow" and type(source).__name__ in ("StructArray", "ChunkedArray"):
-        import pyarrow as pa
-
-        is_structured = pa.types.is_struct(source.type)
-    else:
-        is_structured = package == "polars" and str(getattr(source, "dtype", "")).startswith("Struct")
-    if is_structured:
-        raise UsageError(_STRUCTURES)
-
-
-def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: A002
-    import pyarrow as pa
-
-    if format not in COUNTED:
-        raise UsageError(_MAPPING)
-    keys, values = COUNTED[format]
-    held = names_of(source) if keys == "label" else _counts(source)
-    return pa.table({keys: held, values: _counts(source.values())})
-
-
-def _counts(values: Iterable[Any]) -> Any:
-    """Return counts as an Arrow array, having refused what is none: each by itself, whatever the others are."""
-    import pyarrow as pa
-
-    counts = [whole_count(value) for value in values]
-    if None in counts:
-        raise DataError("Counts and prevalences must be whole numbers from 0 to 2^63 − 1 and nothing else.")
-    return pa.array(counts, pa.int64())
-
-
-def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
-    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
-
-    index = source.index
-    if format in COUNTED and index.nlevels > 1:
-        raise UsageError("An index of several levels holds no labels: make one text of them, or pass a table.")
-    if format in COUNTED:
-        keys, values = COUNTED[format]
-        return source.rename_axis(keys).reset_index(name=values)
-    is_number = is_numeric_dtype(source.dtype) and not is_bool_dtype(source.dtype)
-    has_names = index.nlevels > 1 or index.name is not None or not is_integer_dtype(index.dtype)
-    if format is None and is_number and (has_names or source.name in _COUNT_NAMES):
-        raise UsageError(_SERIES)
-    return source
-
-
-def columns_in_table(columns: Columns, header: Header) -> Columns:
-    """Return the columns to read under the names that the table has for them."""
-    grouping = columns.grouping
-    return replace(
-        columns,
-        label=header.in_table(columns.label),
-        user=header.in_table(columns.user),
-        count=header.in_table(columns.count),
-        prevalence=header.in_table(columns.prevalence),
-        order_by=header.in_table(columns.order_by),
-        grouping=None if grouping is None else replace(grouping, parts=parts_in_table(grouping.parts, header)),
-        days=None if columns.days is None else (part_in_table(columns.days[0], header), columns.days[1]),
-    )
-
-
-def parts_in_table(parts: Sequence[Part], header: Header) -> tuple[Part, ...]:
-    """Return grouping columns under the names that the table has for them."""
-    return tuple(part_in_table(part, header) for part in parts)
-
-
-def part_in_table(part: Part, header: Header) -> Part:
-    """Return a grouping column under the name that the table has for it."""
-    return part.in_table(header.in_table(part.column))

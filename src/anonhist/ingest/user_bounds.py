@@ -24,7 +24,8 @@ from functools import cache
 from hashlib import md5
 from typing import Any
 
-from anonhist.ingest.naming import NAMED, RANKS, is_spark
+from anonhist.ingest.naming import NAMED, RANKS
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.random_order import (
     HASH,
     HEX_DIGITS,

@@ -84,9 +84,8 @@ _OTHERWISE = {
 }
 
 
-def check_engine(table: Any) -> None:
+def check_engine(engine: str) -> None:
     """Refuse a table of Ibis whose engine does not compare texts as they are written."""
-    engine = engine_of(table)
     if engine in _OTHERWISE:
         raise UsageError(
             f"Tables of {engine} are not read, since it {_OTHERWISE[engine]}: export the table to a Parquet file and "
@@ -100,20 +99,17 @@ def engine_of(table: Any) -> str:
     return name
 
 
-def without_collations(table: Any) -> Any:
-    """Return a Narwhals table of Ibis whose texts are equal only if they are the same, whatever their collation."""
-    import narwhals as nw
-
-    plain = _PLAIN.get(engine_of(table))
+def _without_collations(native: Any, engine: str) -> Any:
+    """Return a table of Ibis whose texts are equal only if they are the same, whatever their collation."""
+    plain = _PLAIN.get(engine)
     if plain is None:
-        return table
-    native = table.to_native()
-    if engine_of(table) == "duckdb":
+        return native
+    if engine == "duckdb":
         _check_default_collation(native)
-    if engine_of(table) == "postgres":
+    if engine == "postgres":
         check_session(native)
     texts = [name for name, kind in native.schema().items() if kind.is_string()]
-    return nw.from_native(native.mutate(**{name: plain(native[name]) for name in texts})) if texts else table
+    return native.mutate(**{name: plain(native[name]) for name in texts}) if texts else native
 
 
 def _check_default_collation(native: Any) -> None:
@@ -158,7 +154,9 @@ def plain_types_of_ibis(table: Any) -> Any:
     """Return a Narwhals table of Ibis with plain types: see :mod:`~anonhist.ingest.plain_types`."""
     import narwhals as nw
 
-    engine, native = engine_of(table), table.to_native()
+    engine = engine_of(table)
+    check_engine(engine)
+    native = _without_collations(table.to_native(), engine)
     made = {}
     for name, kind in native.schema().items():
         if kind.is_timestamp() and kind.timezone is not None and engine in _IN_UTC:
@@ -167,7 +165,7 @@ def plain_types_of_ibis(table: Any) -> Any:
             made[name] = _SECONDS[engine](native[name])
         elif kind.is_decimal() and engine == "postgres":
             made[name] = _without_nan(native[name])
-    return nw.from_native(native.mutate(**made)) if made else table
+    return nw.from_native(native.mutate(**made) if made else native)
 
 
 def finite(table: Any, name: str) -> Any:

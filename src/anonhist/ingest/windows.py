@@ -14,8 +14,8 @@ from anonhist.errors import UsageError
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.groups.lists import group_rows
-from anonhist.ingest.groups.queries import order_key_of, protected_unit, unlisted_grouping
 from anonhist.ingest.naming import NAMED, check_named
+from anonhist.ingest.protection import Protection, order_key_of, protected_unit, unlisted_grouping
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
@@ -27,7 +27,7 @@ from anonhist.ingest.query import (
     large_units,
 )
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table, part_in_table, parts_in_table
+from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import (
@@ -43,39 +43,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.ingest.columns import Header
-    from anonhist.ingest.group_names import Grouping
     from anonhist.ingest.group_values import Part
-    from anonhist.profiles.grouped import Group
 
 
 def _counts(
     source: Source,
-    columns: Columns,
+    protection: Protection,
+    dates: tuple[Part, tuple[str, ...]],
     thresholds: tuple[int, ...],
-    unit: PrivacyUnit,
+    groups: list[tuple[Any, ...]],
     *,
     progress: Callable[[float], None] | None,
-    group_into: Callable[[Any, Grouping], Grouping] | None = None,
 ) -> GroupedCumulativeCounts:
-    """Count on all days in all groups, or in the one group of no columns where there are none.
-
-    ``group_into`` returns the grouping into listed groups, of the table that was opened and the grouping of
-    ``columns``, which has none of them.
-    """
-    if columns.days is None:
-        raise ValueError("Windows are counted on days.")
-    part, days = columns.days
-    parts = () if columns.grouping is None else columns.grouping.parts
+    """Count on all listed days in all listed groups, or in the one group of no columns where there are none."""
+    part, days = dates
+    parts, key = protection.grouping.parts, protection.order_key
     if source.labels() is not None:
         raise UsageError("A list of labels has no column of dates: pass a table.")
-    held = (columns.user, columns.order_by, part.column, *(each.column for each in parts))
+    held = (protection.user, protection.order_by, part.column, *(each.column for each in parts))
     with source.open(*held, progress=progress) as opened:
-        columns = _columns_in(opened.header, columns, part, source.rows, may_recognize=source.may_recognize)
-        columns = columns_in_table(columns, opened.header)
-        if group_into is not None and columns.grouping is not None:
-            columns = replace(columns, grouping=group_into(opened.table, columns.grouping))
-        dated = (*parts_in_table(parts, opened.header), part_in_table(part, opened.header))
-        rows = fetch(increments_query(with_periods(opened.table, dated), columns, thresholds))
+        columns = _columns_in(opened.header, source, protection, part)
+        own, date_part = columns.grouping.parts, part.in_table(opened.header.in_table(part.column))
+        listed = listed_groups(
+            groups, parts, [each.kind_in(opened.table) for each in own], keep_null=protection.keep_null
+        )
+        columns = replace(columns, grouping=columns.grouping.of_listed(listed), days=(date_part, days))
+        rows = fetch(increments_query(with_periods(opened.table, (*own, date_part)), columns, thresholds))
     check_named(all(bool(row[1]) for row in rows))
     if columns.rows == "counts":
         check_whole(columns.count, sum(int(row[-1]) for row in rows))
@@ -84,43 +77,37 @@ def _counts(
         rows = [row[:-4] for row in rows]
     place = {part.key_of(day): at for at, day in enumerate(days)}
     nothing = np.zeros((len(thresholds), len(days)), dtype=np.int64)
-    found: dict[str | None, NDArray[np.int64]] = {}
+    found: dict[str, NDArray[np.int64]] = {}
     for day, _, *rest in rows:
         reached, group = rest[: len(thresholds)], rest[len(thresholds) :]
-        key = group[0] if group else None
-        found.setdefault(key, nothing.copy())[:, place[day]] += np.array(reached, dtype=np.int64)
-    grouping = columns.grouping
-    keys: dict[Group, str | None]
-    keys = {(): None} if grouping is None else {group: grouping.key_of(group) for group in grouping.groups}
+        named = group[0] if group else ""
+        found.setdefault(named, nothing.copy())[:, place[day]] += np.array(reached, dtype=np.int64)
+    counts = {group: found.get(columns.grouping.key_of(group), nothing) for group in columns.grouping.groups}
     return GroupedCumulativeCounts(
         tuple(each.name for each in parts),
         {
-            group: CumulativeCounts(
-                thresholds, days, found.get(key, nothing), unit=unit, order_key=columns.order_key or None
-            )
-            for group, key in keys.items()
+            group: CumulativeCounts(thresholds, days, each, unit=protection.protected, order_key=key)
+            for group, each in counts.items()
         },
     )
 
 
-def _columns_in(header: Header, columns: Columns, day: Part, said: SaidOfRows, *, may_recognize: bool) -> Columns:
+def _columns_in(header: Header, source: Source, protection: Protection, day: Part) -> Columns:
     """Return which columns to read, having refused those that are not there, or are said to be two things."""
-    parts = () if columns.grouping is None else columns.grouping.parts
+    parts = protection.grouping.parts
     for part in parts:
         header.require(group=part.column)
-    used = (day.column, columns.user, columns.order_by, *(part.column for part in parts))
-    kind = said.kind(header, used, user=columns.user, may_recognize=may_recognize)
+    kind = source.kind(header, protection, day.column)
     if kind.rows == "prevalences":
         raise UsageError("Prevalences do not say which label has a count, so they have no days: give a row for each.")
-    header.require(user=columns.user, order=columns.order_by)
     header.require(date=day.column)
-    names = {kind.label: "label", columns.user: "user", kind.count: "count"}
+    names = {kind.label: "label", protection.user: "user", kind.count: "count"}
     for part in parts:
         if part.period is None and part.column in names:
             raise UsageError(
                 f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
             )
-    return replace(columns, rows=kind.rows, label=kind.label, count=kind.count)
+    return protection.columns(kind, header)
 
 
 def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
@@ -134,7 +121,7 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
     rows = bounded_rows(table, columns)
     is_counted = columns.rows == "counts"
     flags = [name for name in rows.collect_schema().names() if name == NAMED]
-    group = [] if columns.grouping is None else [GROUP]
+    group = [GROUP] if columns.grouping.parts else []
     # Items of users have labels already: SQLite limits the depth of nested queries.
     if not columns.keep_null and columns.user is None:
         rows = rows.filter(~nw.col("label").is_null())
@@ -144,7 +131,7 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
     if is_counted:
         # A label is in no group where it counts nothing.
         counted = counted.filter(counts_something("count", "wrong"))
-    if columns.grouping is not None and columns.grouping.groups_per_label is not None:
+    if columns.grouping.groups_per_label is not None:
         most, first = columns.grouping.groups_per_label, nw.col("wrong") > 0 if is_counted else None
         counted = rows_in_few_groups_of_labels(counted, most, columns.order_key, first=first)
     # Rows without a label, where they count, are one label, which not every engine takes for one by itself.
@@ -243,11 +230,10 @@ def read_cumulative(
     days_of = listed_days(by, days)
     levels = parse_thresholds(thresholds)
     protected = unit_of_windows(unit, most, levels, bounds=None)
-    key = key_of_order(user, order_key)
-    columns = Columns(label or "label", user, most, order_by, key or "", keep_null, days=days_of)
+    protection = Protection(protected, user, most, order_by, key_of_order(user, order_key), keep_null)
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    return _counts(named, columns, levels, protected, progress=progress).first
+    return _counts(named, protection, days_of, levels, [()], progress=progress).first
 
 
 def listed_days(by: str, days: str | Iterable[Any]) -> tuple[Part, tuple[str, ...]]:
@@ -385,14 +371,7 @@ def read_cumulative_groups(
     check_numbers(len(rows), len(levels), len(listed))
     protected = unit_of_windows(unit, most, levels, bounds=(grouping.groups_per_user, grouping.groups_per_label))
     key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
-
-    def group_into(opened: Any, unlisted: Grouping) -> Grouping:
-        kinds = [each.kind_in(opened) for each in unlisted.parts]
-        return unlisted.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
-
-    columns = Columns(
-        label or "label", user, most, order_by, key or "", keep_null, grouping=grouping, days=(part, listed)
-    )
+    protection = Protection(protected, user, most, order_by, key, keep_null, grouping)
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    return _counts(named, columns, levels, protected, progress=progress, group_into=group_into)
+    return _counts(named, protection, (part, listed), levels, rows, progress=progress)

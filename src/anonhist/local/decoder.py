@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.numeric.projections import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
+from anonhist.numeric.fits import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable

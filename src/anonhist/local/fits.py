@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local.decoder import Channel, Decoded, Decoder
-from anonhist.numeric.projections import project_to_simplex
+from anonhist.numeric.fits import project_to_simplex
 
 if TYPE_CHECKING:
     from anonhist.local.decoder import Observed

@@ -7,22 +7,23 @@ import shutil
 import sys
 from collections.abc import Callable
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.ingest.columns import NamedTable, named_relation, named_table, quoted, required_key
+from anonhist.ingest.columns import Opened, Schema, opened_frame, opened_relation, quoted, required_key
 from anonhist.ingest.engine import Spilling, connect, followed, translate_failures
-from anonhist.ingest.files import check_stated, file_table, is_json, names_are_a_line
-from anonhist.ingest.locations import identity, match_files
+from anonhist.ingest.files import Form, SparkFiles, check_stated, file_table, form_of
+from anonhist.ingest.locations import as_path, identity, match_files
+from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import as_text, check_batch, is_sqlite, name_columns
-from anonhist.ingest.parquet_files import NO_TYPE
 from anonhist.ingest.plain_types import holds_objects, mapped_objects, with_plain_types
 from anonhist.ingest.query import batches
 from anonhist.ingest.row_kinds import refuse_counts
-from anonhist.ingest.sources import as_path, is_table, open_source
-from anonhist.ingest.spark_source import SparkFiles
+from anonhist.ingest.source import holder_of
 from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
+from anonhist.ingest.typed_files import NO_TYPE
 from anonhist.local.report_rows import (
     FOREIGN,
     TIMES,
@@ -168,8 +169,7 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
         return
     is_path = isinstance(source, str)
     what = "The table" if not is_path else "Standard input" if source == "-" else f"The file {mask(source)!r}"
-    follow = followed(progress)
-    with _open_reports(survey, source, what, follow) as (connection, query), follow:
+    with _open_reports(survey, source, what, progress) as (connection, query):
         with closing(count_rows(survey, batches(*_counted_query(survey, query)))) as parts:
             for counted in parts:
                 if not bad.use(counted):
@@ -182,7 +182,7 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
 def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterator[Tally]:
     """Count a table of Spark where it is."""
     foreign = 0
-    with open_source(source) as opened:
+    with holder_of(source).open() as opened:
         for counted in count_on_cluster(survey, opened.table, "The table", most_groups=_MOST_GROUPS):
             foreign += counted.foreign
             bad.use(counted)
@@ -227,35 +227,38 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
 
 
 @contextmanager
-def _open_reports(survey: Survey, source: Any, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+def _open_reports(
+    survey: Survey, source: Any, what: str, progress: Callable[[float], None] | None
+) -> Iterator[tuple[Any, Any]]:
     if not isinstance(source, str):
         with translate_failures(what), connect() as connection:
             yield connection, _query(survey, _named_in_memory(connection, source), what)
         return
     keys = names_of(survey)
-    with translate_failures(what, path=source), connect() as connection:
-        follow.attach(connection)
-        with spool_stdin() if source == "-" else nullcontext(source) as path:
-            named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
-            yield connection, _query(survey, named, what)
+    spooled = spool_stdin() if source == "-" else nullcontext(source)
+    with translate_failures(what, path=source), connect() as connection, spooled as path:
+        named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
+        query = _query(survey, named, what)
+        with followed(connection, progress):
+            yield connection, query
 
 
-def _named_in_memory(connection: Any, source: Any) -> NamedTable:
+def _named_in_memory(connection: Any, source: Any) -> Opened:
     """Return a table in memory as one that DuckDB reads."""
     import narwhals as nw
 
     if type(source).__module__.startswith("pyarrow"):
-        return named_relation(connection.from_arrow(source), source.schema.names)
+        return opened_relation(connection.from_arrow(source), Schema.DECLARED, source.schema.names)
     frame = nw.from_native(source)
     if frame.implementation.is_duckdb():
-        return named_table(frame)
+        return opened_frame(frame, Schema.DECLARED)
     if is_sqlite(frame):
         frame = with_names_of_values(as_declared(frame), bytes_in_hexadecimal=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     objects = [name for name in frame.columns if holds_objects(frame, name)]
     table = frame.with_columns(*(mapped_objects(frame, name, _text_in_report) for name in objects)).to_arrow()
-    return named_relation(connection.from_arrow(table), table.schema.names)
+    return opened_relation(connection.from_arrow(table), Schema.DECLARED, table.schema.names)
 
 
 def _text_in_report(value: Any) -> str | None:
@@ -292,10 +295,11 @@ def spool_stdin() -> Iterator[str]:
         yield str(path)
 
 
-def _query(survey: Survey, named: NamedTable, what: str) -> Any:
+def _query(survey: Survey, named: Opened, what: str) -> Any:
     """Return what the engine is to compute: every column of the reports, and whether a row is foreign."""
-    header, relation = named.header(is_line=False), named.table.to_native()
-    check_columns(survey, (*named.names, *named.folders), what)
+    # Names of columns of reports are no data, whatever has them.
+    header, relation = replace(named.header, schema=Schema.DECLARED), named.table.to_native()
+    check_columns(survey, (*header.names, *header.folders), what)
     for name in names_of(survey):
         header.require(column=name)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -358,20 +362,18 @@ def opened_values(
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )
-    follow = followed(progress)
     with connect(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.
         with translate_failures("The input", path=source):
-            follow.attach(connection)
-            keys = [required_key(label)] if is_json(source, format=format) else []
+            keys = [required_key(label)] if form_of(source, format) is Form.JSON else []
             named = file_table(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
-            names = named.header(is_line=names_are_a_line(source, format=format, header=header))
+            names = named.header
             label = names.label_column(label)
             if format is None:
                 refuse_counts(names.without(label), "write a row for each item, or give `format='events'` if each is")
             name, table = names.in_table(label), with_plain_types(named.table)
             query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
-        with follow:
+        with followed(connection, progress):
             yield _texts(query, source)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.errors import DataError
 from anonhist.ingest.query import record_batches
-from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions
+from anonhist.ingest.spark import numbers_batch, numbers_of_partitions
 from anonhist.local.reports import BytesColumn, Reports, Tally, WholeColumn
 from anonhist.numeric.arrays import sum_equal
 

@@ -13,7 +13,7 @@ import numpy as np
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.profiles.profile import BoundedUnits, Profile
+from anonhist.profiles.profile import BoundedUnits, Profile, added_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -270,10 +270,7 @@ def total_of(profiles: Iterable[Profile], *, unit: PrivacyUnit | None = None) ->
         return Profile([], [], unit=unit)
     counts = np.concatenate([each.counts for each in found])
     prevalences = np.concatenate([each.prevalences for each in found])
-    order = np.argsort(counts, kind="stable")
-    counts, prevalences = counts[order], prevalences[order]
-    begins = np.flatnonzero(np.diff(counts, prepend=0))
-    return Profile(counts[begins], np.add.reduceat(prevalences, begins) if begins.size else prevalences, unit=unit)
+    return Profile(*added_up(counts, prevalences), unit=unit)
 
 
 def _clipped(profiles: Iterable[Profile], unit: PrivacyUnit | None) -> Profile:

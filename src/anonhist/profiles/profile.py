@@ -240,12 +240,8 @@ class Profile:
         count, prevalence = whole_numbers(counts, name="count"), whole_numbers(values, name="prevalence")
         if count.size and (count.min() < 1 or prevalence.min() < 1):
             raise DataError("Counts and prevalences must be at least 1; leave out what does not occur.")
-        if not count.size:
-            return cls(count, prevalence, unit=unit)
-        order = np.argsort(count, kind="stable")
-        first = np.flatnonzero(np.diff(count[order], prepend=0))
         _items(count, prevalence)  # refuses more than fits, so no sum of prevalences can overflow
-        return cls(count[order][first], np.add.reduceat(prevalence[order], first), unit=unit)
+        return cls(*added_up(count, prevalence), unit=unit)
 
     @classmethod
     def from_counts(cls, counts: ArrayLike | Iterable[int], *, unit: PrivacyUnit | None = None) -> Self:
@@ -448,6 +444,14 @@ def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:
             "This profile holds more than 2^63 − 1 items, the most that can be counted here; split the data."
         )
     return total
+
+
+def added_up(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct counts, ascending, and the sum of the prevalences of each; none of them may overflow."""
+    order = np.argsort(counts, kind="stable")
+    counts, prevalences = counts[order], prevalences[order]
+    begins = np.flatnonzero(np.diff(counts, prepend=counts[:1] - 1))
+    return counts[begins], np.add.reduceat(prevalences, begins) if begins.size else prevalences
 
 
 def _columns(pairs: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:

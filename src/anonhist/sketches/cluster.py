@@ -13,8 +13,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import check_whole, text_buffers
-from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions, work_on_partitions
-from anonhist.numeric.keyed_hash import hash_buffer
+from anonhist.ingest.spark import numbers_batch, numbers_of_partitions, work_on_partitions
+from anonhist.numeric.hashing import hash_buffer
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL

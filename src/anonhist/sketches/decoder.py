@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.numeric.smooth_fit import SmoothFit
+    from anonhist.numeric.fits import SmoothFit
     from anonhist.privacy import PrivacyUnit
     from anonhist.sketches.noise import NoiseDistribution
 

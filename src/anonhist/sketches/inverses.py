@@ -13,7 +13,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric import decreasing_fit
-from anonhist.numeric.projections import project_to_simplex
+from anonhist.numeric.fits import project_to_simplex
 from anonhist.privacy import EpsilonLike, parse_epsilon
 from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences, Window, of_all_buckets
 from anonhist.sketches.noise import NoiseDistribution

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
+from anonhist.numeric.fits import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoder import (
     STRAY,
     Counters,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.numeric.smooth_fit import SmoothFit
+    from anonhist.numeric.fits import SmoothFit
     from anonhist.sketches.noise import NoiseDistribution
 
 # Nats by which the likelihood may stay below its maximum, too few to distinguish distributions.
@@ -170,7 +170,7 @@ class EmpiricalBayes(SmoothDecoder):
     """Learn a smooth distribution of the counts by penalized maximum likelihood, then take each counter's posterior.
 
     With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean
-    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.smooth_fit.smooth_fit` says:
+    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.fits.smooth_fit` says:
     smooth in r, unless what is seen says otherwise. They are those of a distribution the counts may have come from.
     The result is ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters with count r given the G_k
     counters of value k. For small noise these are the observed values, for large noise the smooth distribution. Where
@@ -279,7 +279,7 @@ class Decompounding(SmoothDecoder):
     A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
     ``λ_r = φ_r/B``, and the characteristic function of its value is ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``, κ̂
     that of the noise. The rates are fitted by penalized maximum likelihood, as
-    :func:`~anonhist.numeric.smooth_fit.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
+    :func:`~anonhist.numeric.fits.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
     is returned is the expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k
     buckets have the value k, after one step of this kind or as many as
     :func:`~anonhist.sketches.likelihood.sharpen` finds to help.

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.delimited import label_blocks
 from anonhist.ingest.engine import EngineLimits, Spilling
-from anonhist.ingest.files import LINES, input_files, is_stdin
-from anonhist.ingest.json_lines import label_blocks
-from anonhist.ingest.locations import identity
-from anonhist.ingest.naming import check_batch, is_spark
+from anonhist.ingest.files import LINES, input_files
+from anonhist.ingest.locations import as_path, identity
+from anonhist.ingest.memory import counted_table
+from anonhist.ingest.naming import check_batch
+from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import bounded_rows, check_whole, counted_rows, record_batches, text_buffers
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table, counted_table
-from anonhist.ingest.source import Source
-from anonhist.ingest.sources import as_path
+from anonhist.ingest.row_kinds import SaidOfRows
+from anonhist.ingest.source import Source, StandardInput
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
 from anonhist.sketches.sketch import Sketch
 
@@ -126,7 +127,7 @@ def update_sketch(
     said = SaidOfRows(format, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
     named = replace(named, of=counted_table(named.of, format))
-    if format == "labels" and is_stdin(source):
+    if format == "labels" and isinstance(named.holder, StandardInput):
         _check_partials(partials, on_cluster=False)
         counting.add_standard_input()
     else:
@@ -135,7 +136,7 @@ def update_sketch(
             kind = named.kind(opened.header, protection)
             if kind.rows == "prevalences":
                 raise UsageError(_PREVALENCES)
-            columns = replace(columns_in_table(protection.columns(kind), opened.header), only_whole=True)
+            columns = replace(protection.columns(kind, opened.header), only_whole=True)
             query = (
                 bounded_rows(opened.table, columns)
                 if columns.count is None

@@ -15,7 +15,7 @@ from anonhist.accounting.recording import account_of
 from anonhist.catalogue import load
 from anonhist.errors import DataError, UsageError
 from anonhist.kinds import Saved, Shown
-from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
+from anonhist.numeric.hashing import hash_buffer, keyed_hash
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.privacy.guarantee import short_decimal
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace

@@ -91,7 +91,7 @@ def one_character(delimiter: str | None) -> str | None:
 
 def command_to_publish(arguments: tuple[str, ...]) -> str:
     """Write the command as typed, but for what may be secret: a report is made to be shown to others."""
-    return shlex.join(["anonhist", *map(_without_secrets, arguments)])
+    return shlex.join(["anonhist", *(option + mask(value) for option, value in map(_split_option, arguments))])
 
 
 def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
@@ -102,11 +102,6 @@ def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
             for told, instead in ((value, shown), (repr(value)[1:-1], repr(shown)[1:-1])):
                 sentence = sentence.replace(told, instead)
     return sentence
-
-
-def _without_secrets(argument: str) -> str:
-    option, value = _split_option(argument)
-    return option + mask(value)
 
 
 def _split_option(argument: str) -> tuple[str, str]:
@@ -263,6 +258,12 @@ def as_typed(sentence: str, root: click.Command | None = None) -> str:
 def option_word(name: str) -> str:
     """Return the option of a parameter, such as --alphabet-size."""
     return f"--{name.replace('_', '-')}"
+
+
+def refuse_given(names: Iterable[str], sentence: str) -> None:
+    """Refuse the first of some options that was typed: ``{}`` in the sentence is its word."""
+    for option in given_options(click.get_current_context(), names):
+        raise UsageError(sentence.format(option))
 
 
 def given_options(context: click.Context, names: Iterable[str]) -> dict[str, click.Option]:

@@ -147,17 +147,6 @@ def stream_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[int], Non
         yield lambda rows: progress.update(task, description=f"{work}: {rows:,} rows")
 
 
-@contextmanager
-def steps_bar(work: str, steps: int, *, shown: bool = True) -> Iterator[Callable[[], None]]:
-    """Show one bar on stderr while the block runs, and let it say when a step is done."""
-    if not shown or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    with _progress() as progress:
-        task = progress.add_task(work, total=float(steps))
-        yield lambda: progress.advance(task)
-
-
 def _progress() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from anonhist.ingest import read_profile
-from anonhist.ingest.parts import profile
+from anonhist.ingest.parts import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +31,6 @@ def read_both_ways(source: Any, **options: Any) -> Profile:
     """Read parts by a merge, as few are, and by the engine, as many are: both give the same."""
     by_merge = read_profile(source, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profile, "FEW", 0)
+        patch.setattr(files, "FEW", 0)
         assert read_profile(source, **options) == by_merge
     return by_merge

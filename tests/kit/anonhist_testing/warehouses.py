@@ -12,11 +12,10 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from anonhist.ingest.group_names import Grouping, parts_of, with_periods
+from anonhist.ingest.group_names import UNGROUPED, Grouping, parts_of, with_periods
 from anonhist.ingest.group_values import Part
 from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, users_query
-from anonhist.ingest.warehouses import check_engine, without_collations
 from anonhist.ingest.windows import increments_query
 
 if TYPE_CHECKING:
@@ -60,15 +59,10 @@ def _events(
     user: str | None = None,
     most: int | None = None,
     order_by: str | None = None,
-    grouping: Grouping | None = None,
+    grouping: Grouping = UNGROUPED,
 ) -> Query:
     chosen = Columns(label, user, most, order_by, KEY, grouping=grouping)
-
-    def query(table: Any) -> Any:
-        dated = table if chosen.grouping is None else with_periods(table, chosen.grouping.parts)
-        return events_query(dated, chosen)
-
-    return query
+    return lambda table: events_query(with_periods(table, chosen.grouping.parts), chosen)
 
 
 def _windows(days: tuple[Part, tuple[str, ...]], user: str | None = None, most: int | None = None) -> Query:
@@ -116,10 +110,7 @@ def compiled(dialect: str, query: str) -> str:
     import ibis
 
     table = table_of(dialect)
-    check_engine(table)
-    return without_numbers(
-        str(ibis.to_sql(QUERIES[query](with_plain_types(without_collations(table))).to_native(), dialect=dialect))
-    )
+    return without_numbers(str(ibis.to_sql(QUERIES[query](with_plain_types(table)).to_native(), dialect=dialect)))
 
 
 def without_numbers(sql: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.local.survey import SYSTEM
-from anonhist.numeric.projections import project_to_simplex, truncate_and_renormalize
+from anonhist.numeric.fits import project_to_simplex, truncate_and_renormalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.locations import as_path
+from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.periods import Period
 from anonhist.ingest.query import fetch
-from anonhist.ingest.sources import as_path, is_table, open_source
+from anonhist.ingest.source import Reading, holder_of
 from anonhist.mechanisms.group_planning import GroupSize
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ def _from_table(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
     is_path = isinstance(given, str)
     named = [part.name for part in parts]
     what = f"The list of groups {given!r}" if is_path else "The list of groups"
-    with open_source(given, keys=named, what=what) as opened:
+    with holder_of(given).open(Reading(named, what=what)) as opened:
         # A column of dates may be called as in the data.
         have = opened.header.names
         names = [name if name in have else part.column for name, part in zip(named, parts, strict=True)]
@@ -107,7 +109,7 @@ def sizes_from_file(path: str) -> tuple[tuple[str, ...], dict[Group, GroupSize]]
     It has a row for each group: the column ``items``, perhaps ``labels``, and the grouping columns, which are all
     others.
     """
-    with open_source(as_path(path)) as opened:
+    with holder_of(as_path(path)).open() as opened:
         names = opened.header.names
         by = tuple(name for name in names if name not in (_ITEMS, _LABELS))
         if _ITEMS not in names or not by:

@@ -1,4 +1,4 @@
-"""Profiles of groups: what columns there are, which groups are found, and the queries."""
+"""From an open source to a profile for each of several groups: the queries, and what each group has by them."""
 
 from __future__ import annotations
 
@@ -22,35 +22,32 @@ from anonhist.ingest.group_names import (
     with_periods,
 )
 from anonhist.ingest.groups.lists import group_rows
-from anonhist.ingest.groups.queries import (
-    check_combination,
-    check_counted,
-    check_size,
-    counts_of_groups,
-    prevalences_of_groups,
-    units_of_groups,
-)
 from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of, name_columns
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
+    check_sums,
+    check_whole,
+    counts_something,
     events_query,
     fetch,
     is_item,
+    large_units,
+    one_if,
     record_batches,
     whole_column,
+    whole_numbers,
 )
-from anonhist.ingest.row_kinds import COUNTED, columns_in_table, parts_in_table
+from anonhist.ingest.row_kinds import COUNTED
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
-from anonhist.profiles import Profile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.profile import added_up
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.ingest.columns import Header
@@ -58,9 +55,131 @@ if TYPE_CHECKING:
     from anonhist.ingest.protection import Protection
     from anonhist.ingest.source import Source
     from anonhist.privacy import PrivacyUnit
-    from anonhist.profiles import Bounded
     from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
+
+
+def units_of_groups(table: Any, columns: Columns, bounded: tuple[Bounded, int]) -> BoundedUnits:
+    """Return how many groups, or items, each unit has, of a table in which all values have names and are counts."""
+    of, bound = bounded
+    numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, of))]
+    return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
+
+
+def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
+    """Return the lazy query (number, units): how many units have each number of what is bounded, before any bound."""
+    import narwhals as nw
+
+    selected = {"label": as_text(table, columns.label)} | group_keys(table, columns.grouping.parts)
+    if of.unit == "user":
+        rows = table.select(**selected, user=identity_of(table, str(columns.user))).filter(is_item(columns))
+    elif columns.rows == "counts":
+        _, number = whole_numbers(table, columns.count or "count")
+        rows = table.select(**selected, count=number).filter(nw.col("count") > 0)
+    else:
+        rows = table.select(**selected)
+    if of.unit == "label" and not columns.keep_null:
+        rows = rows.filter(~nw.col("label").is_null())
+    rows = in_groups(rows, columns.grouping, keep_null=columns.keep_null)
+    if of.part == "group":
+        rows = rows.group_by(of.unit, GROUP).agg(items=nw.len())
+    return rows.group_by(of.unit).agg(number=nw.len()).group_by("number").agg(units=nw.len()).select("number", "units")
+
+
+_WRONG = ("wrong_counts", "wrong_prevalences")
+
+
+def counts_of_groups(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (group, count, is_null, prevalence) over rows (group…, label, count), and what is wrong.
+
+    Rows of one label in one group are added up. ``wrong_counts`` says how many values are no whole number from 0 to
+    2^63 − 1, and ``size`` how large the largest sum is, as in :func:`~anonhist.ingest.query.added_counts`.
+    """
+    import narwhals as nw
+
+    good, number = whole_numbers(table, columns.count or "count")
+    label = {"label": as_text(table, columns.label)}
+    rows = _in_groups(table, columns, {**label, "count": number, "wrong_counts": one_if(~good)}, named=columns.label)
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    rows = rows.with_columns(size=large_units(nw.col("count")))
+    counted = rows.group_by("label", GROUP, *flags).agg(nw.col("count", "wrong_counts", "size").sum())
+    # A label is in no group where it counts nothing.
+    counted = counted.filter(counts_something("count", "wrong_counts"))
+    if columns.grouping.groups_per_label is not None:
+        most, key = columns.grouping.groups_per_label, columns.order_key
+        # What is wrong comes first, so that it is seen and refused, and not left out.
+        counted = in_few_groups_of_labels(counted, most, key, first=nw.col("wrong_counts") > 0)
+    counted = counted.with_columns(is_null=nw.col("label").is_null())
+    grouped = counted.group_by("count", "is_null", GROUP, *flags).agg(
+        nw.len().alias("prevalence"), nw.col("wrong_counts").sum(), nw.col("size").max()
+    )
+    return grouped.select(GROUP, "count", "is_null", "prevalence", "wrong_counts", "size", *flags)
+
+
+def prevalences_of_groups(table: Any, columns: Columns) -> Any:
+    """Return the same over rows (group…, count, prevalence); rows of one count in one group are added up."""
+    import narwhals as nw
+
+    good_count, count = whole_numbers(table, columns.count or "count")
+    good, prevalence = whole_numbers(table, columns.prevalence or "prevalence")
+    wrong = {"wrong_counts": one_if(~good_count), "wrong_prevalences": one_if(~good)}
+    rows = _in_groups(table, columns, {"count": count, "prevalence": prevalence, **wrong}, named=None)
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    rows = rows.with_columns(size=large_units(nw.col("prevalence")))
+    added = rows.group_by("count", GROUP, *flags).agg(nw.col("prevalence", *_WRONG, "size").sum())
+    # Labels that count nothing are none.
+    is_wrong = (nw.col(_WRONG[0]) > 0) | (nw.col(_WRONG[1]) > 0)
+    added = added.filter(is_wrong | ((nw.col("count") > 0) & counts_something("prevalence")))
+    return added.select(GROUP, "count", "prevalence", *_WRONG, "size", *flags, is_null=nw.col("count") < 1)
+
+
+def check_counted(batch: Any, columns: Columns) -> None:
+    """Refuse an Arrow batch of these queries if a count is none, or a sum too large."""
+    import pyarrow.compute as pc
+
+    if not batch.num_rows:
+        return
+    for name in _WRONG:
+        if name in batch.schema.names:
+            held = columns.count if name == _WRONG[0] else columns.prevalence
+            check_whole(held, pc.sum(batch.column(name)).as_py())
+    size = pc.max(batch.column("size")).as_py()
+    ends = (end(batch.column(name)).as_py() for name in ("count", "prevalence") for end in (pc.min, pc.max))
+    check_sums([(end, size) for end in ends])
+
+
+def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool) -> None:
+    """Refuse counted data of groups of which something would have to be known that they do not say.
+
+    In counted data users cannot be bounded; of prevalences, labels cannot be protected nor groups be put together.
+    """
+    if columns.rows != "events" and columns.user is not None:
+        raise UsageError(
+            "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
+        )
+    if columns.rows != "prevalences":
+        return
+    if unit.max_count is not None:
+        raise UsageError(
+            "Prevalences do not say which labels are the same in several groups, so labels cannot be protected: give "
+            "a row for each group and label (`format='counts'`)."
+        )
+    is_dated = any(part.period is not None for part in columns.grouping.parts)
+    if is_dated or columns.grouping.other is not None or levels_cross:
+        what = "days, weeks and months" if is_dated else "other groups" if columns.grouping.other else "crossing levels"
+        raise UsageError(
+            f"Prevalences do not say which labels are the same in several groups, so these cannot be put together into "
+            f"{what}: give a row for each group and label (`format='counts'`)."
+        )
+
+
+def _in_groups(table: Any, columns: Columns, selected: dict[str, Any], *, named: str | None) -> Any:
+    """Return the rows of groups that are released."""
+    grouping = columns.grouping
+    flags = name_columns(table, grouping.by_value | ({} if named is None else {named: False}))
+    rows = table.select(**selected, **group_keys(table, grouping.parts), **flags)
+    return in_groups(rows, grouping, keep_null=columns.keep_null)
+
 
 _ROWS = 2**16
 _QUERIES: dict[str, Callable[[Any, Columns], Any]] = {
@@ -84,9 +203,10 @@ def group_batches(table: Any, columns: Columns) -> Iterator[Any]:
 
 
 def group_profiles(
-    table: Any, columns: Columns, grouping: Grouping, unit: PrivacyUnit, key: str | None
+    table: Any, columns: Columns, unit: PrivacyUnit, key: str | None
 ) -> dict[tuple[str | None, ...], Profile]:
     """Run the query, and return a profile for each group that is released."""
+    grouping = columns.grouping
     place = {grouping.key_of(group): at for at, group in enumerate(grouping.groups)}
     places, counts, prevalences = [], [], []
     for batch in group_batches(table, columns):
@@ -98,18 +218,12 @@ def group_profiles(
     at, count, prevalence = (
         np.concatenate([np.zeros(0, dtype=np.int64), *each]) for each in (places, counts, prevalences)
     )
-    order = np.lexsort((count, at))
+    order = np.argsort(at, kind="stable")
     ends = np.searchsorted(at[order], np.arange(len(place) + 1))
+    rows = {group: order[first:last] for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)}
     return {
-        group: _merged(count[order[first:last]], prevalence[order[first:last]], unit, key)
-        for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)
+        group: Profile(*added_up(count[own], prevalence[own]), unit=unit, order_key=key) for group, own in rows.items()
     }
-
-
-def _merged(counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit, key: str | None) -> Profile:
-    """Return the profile of counts, ascending, which labels and a missing one may share."""
-    levels, first = np.unique(counts, return_index=True)
-    return Profile(levels, np.add.reduceat(prevalences, first) if first.size else prevalences, unit=unit, order_key=key)
 
 
 def labels_of_several(table: Any, columns: Columns) -> int:
@@ -131,23 +245,23 @@ def group_units(table: Any, columns: Columns) -> dict[Group, int]:
     Each user, and each label where labels are bounded, counts in as few groups as ``columns`` says, a user without such
     a number in at most ``max_per_user``. Otherwise rows are counted.
     """
-    if columns.grouping is None:
-        raise ValueError("Units are counted in groups.")
     if columns.rows != "events":
-        return _of_counted(table, columns, columns.grouping)
+        return _of_counted(table, columns)
     rows = fetch(_units_query(table, columns))
     check_named(all(all(row[2:]) for row in rows))
     return {columns.grouping.group_of(key): int(units) for key, units, *_ in rows}
 
 
-def _of_counted(table: Any, columns: Columns, grouping: Grouping) -> dict[Group, int]:
+def _of_counted(table: Any, columns: Columns) -> dict[Group, int]:
     """Return how many items groups have, or labels where these are bounded, of rows that are counted already."""
+    grouping = columns.grouping
     units: dict[str, int] = {}
     for batch in group_batches(table, columns):
         counts, many = (whole_column(batch.column(name)).tolist() for name in ("count", "prevalence"))
         for key, count, labels in zip(batch.column(GROUP).to_pylist(), counts, many, strict=True):
             units[key] = units.get(key, 0) + (labels if grouping.groups_per_label is not None else count * labels)
-    return {grouping.group_of(key): check_size(number) for key, number in units.items()}
+    check_sums([(number, 0) for number in units.values()])
+    return {grouping.group_of(key): number for key, number in units.items()}
 
 
 def _units_query(table: Any, columns: Columns) -> Any:
@@ -159,7 +273,7 @@ def _units_query(table: Any, columns: Columns) -> Any:
     else:
         rows = bounded_rows(table, columns)
         units = rows if columns.keep_null else rows.filter(~nw.col("label").is_null())
-        if grouping is not None and grouping.groups_per_label is not None:
+        if grouping.groups_per_label is not None:
             flags = [name for name in units.collect_schema().names() if name in (NAMED, GROUP)]
             labels = units.group_by("label", *flags).agg(count=nw.len())
             units = in_few_groups_of_labels(labels, grouping.groups_per_label, columns.order_key)
@@ -172,10 +286,7 @@ def _users(table: Any, columns: Columns) -> Any:
     import narwhals as nw
 
     grouping, user = columns.grouping, str(columns.user)
-    if grouping is None:
-        raise ValueError("Units are counted in groups.")
-    by = {part.column: False for part in grouping.parts if part.period is None}
-    flags = name_columns(table, {**by, user: False})
+    flags = name_columns(table, grouping.by_value | {user: False})
     rows = table.select(
         label=as_text(table, columns.label),
         user=identity_of(table, user),
@@ -231,11 +342,8 @@ def read_recorded(
 
     The charge ``recorded`` is kept from the moment on when groups are drawn.
     """
-    unit, grouping = protection.protected, protection.grouping
-    if grouping is None:
-        raise ValueError("This protection is of one profile.")
+    unit, parts = protection.protected, protection.grouping.parts
     bounded = protection.bounded if count_units else None
-    parts = grouping.parts
     tells = levels is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
     rows = None if isinstance(groups, FindGroups) else group_rows(groups, parts)
@@ -249,14 +357,12 @@ def read_recorded(
     with source.open(*protection.columns_read, twice=asks_again, progress=progress) as opened:
         columns = _columns_in(opened.header, source, protection, parts)
         check_combination(columns, unit, levels_cross=levels is Levels.CROSSING)
-        columns = columns_in_table(columns, opened.header)
-        held = parts_in_table(parts, opened.header)
-        kinds = [part.kind_in(opened.table) for part in held]
-        grouping = replace(grouping, parts=held)
+        grouping = columns.grouping
+        kinds = [part.kind_in(opened.table) for part in grouping.parts]
         if rows is not None:
             listed = listed_groups(rows, parts, kinds, keep_null=protection.keep_null)
             grouping = _of_listed(grouping, listed, have_totals=levels is not None, bounded=bounded)
-        events = with_periods(opened.table, held)
+        events = with_periods(opened.table, grouping.parts)
         if finding is not None:
             found = _found(events, columns, finding.selection(unit), recorded, randomness)
             grouping = grouping.of_found(found, have_totals=levels is not None)
@@ -267,17 +373,17 @@ def read_recorded(
         def read_level(depth: int) -> GroupedProfile:
             level = grouping.above(depth)
             least = unit.in_at_most(len(level.groups))
-            profiles = group_profiles(events, replace(columns, grouping=level), level, least, key)
+            profiles = group_profiles(events, replace(columns, grouping=level), least, key)
             return GroupedProfile(own[:depth], profiles, unit=least, order_key=key)
 
-        profiles = group_profiles(events, columns, grouping, unit, key)
+        profiles = group_profiles(events, columns, unit, key)
         if notify is not None and not any(profile.n for profile in profiles.values()):
             notify(_NONE_COUNTS)
         if tells and notify is not None and columns.rows != "prevalences":
             _tell_of_shared(labels_of_several(events, columns), notify)
         above = tuple(map(read_level, range(len(parts) if levels is Levels.CROSSING else 0)))
         # Last, so that what is refused was refused for what it shows to every reading.
-        units = None if bounded is None else units_of_groups(events, columns, grouping, bounded)
+        units = None if bounded is None else units_of_groups(events, columns, bounded)
     return GroupedProfile(
         own,
         profiles,
@@ -320,7 +426,7 @@ def _columns_in(header: Header, source: Source, protection: Protection, parts: t
             raise UsageError(
                 f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
             )
-    return protection.columns(kind)
+    return protection.columns(kind, header)
 
 
 def _tell_of_shared(labels: int, notify: Callable[[str], None]) -> None:
@@ -344,7 +450,7 @@ def _found(
     recorded.keep()
     kept = selection.select(np.array(list(named.values()), dtype=np.int64), source=randomness or SystemSource())
     found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
-    if not found and (columns.grouping is None or columns.grouping.other is None):
+    if not found and columns.grouping.other is None:
         raise DataError(
             "No group was found: groups have too few units for this budget, which is spent all the same. Another try "
             "with a larger one, or with listed groups, comes on top."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
@@ -16,13 +17,12 @@ from anonhist.ingest.query import (
     batches,
     check_sums,
     check_whole,
-    dropped_query,
-    fetch,
     is_item,
     record_batches,
+    tell_of_bound,
+    tell_of_unlabelled,
 )
 from anonhist.ingest.random_order import HASH, add_hash
-from anonhist.ingest.row_kinds import columns_in_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,11 +96,7 @@ def _reader(query: Any) -> Any:
     if first is None:
         return _empty(query)
 
-    def all_of_them() -> Iterator[Any]:
-        yield first
-        yield from found
-
-    return pa.RecordBatchReader.from_batches(first.schema, all_of_them())
+    return pa.RecordBatchReader.from_batches(first.schema, chain([first], found))
 
 
 def _empty(query: Any) -> Any:
@@ -177,7 +173,7 @@ def counted(
         kind = source.kind(opened.header, protection)
         if kind.rows == "prevalences":
             raise UsageError(_PREVALENCES)
-        columns = columns_in_table(protection.columns(kind), opened.header)
+        columns = protection.columns(kind, opened.header)
         query = _query(opened.table, columns, document)
         with in_order(query, columns, document, source.limits or NO_LIMITS) as rows:
             missing, others = without_missing(rows)
@@ -185,9 +181,10 @@ def counted(
             if document.max_per_user is not None:
                 others = bounded(others, document.max_per_user)
             yield (missing if document.keep_null else 0), _tallied(others, kept)
-        if notify is not None:
-            for remark in _remarks(opened.table, columns, missing, kept[0]):
-                notify(remark)
+        if notify is not None and user is not None:
+            tell_of_bound(opened.table, columns, kept[0], notify)
+        elif notify is not None and not columns.keep_null:
+            tell_of_unlabelled(missing, notify)
 
 
 def _as_table(source: Source, protection: Protection) -> Source:
@@ -196,13 +193,13 @@ def _as_table(source: Source, protection: Protection) -> Source:
     if said.format == "prevalences":
         raise UsageError(_PREVALENCES)
     source = source.as_counted()
-    labels = source.labels()
+    labels = source.lone_labels(protection.user)
     if labels is None:
         return source
-    columns = (said.label, said.count, protection.user, source.table)
-    if columns != (None, None, None, None) or said.format in ("counts", "uniq"):
-        raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
-    return replace(source, of=_table_of(labels), rows=replace(said, label="label", format="events"))
+    import pyarrow as pa
+
+    table = pa.table({"label": names_of(labels)})
+    return replace(source, of=table, rows=replace(said, label="label", format="events"))
 
 
 def _query(table: Any, columns: Columns, document: PartDocument) -> Any:
@@ -212,26 +209,7 @@ def _query(table: Any, columns: Columns, document: PartDocument) -> Any:
     return (user_items if document.holds == "users" else label_counts)(table, columns)
 
 
-def _table_of(labels: list[Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.table({"label": names_of(labels)})
-
-
 def _tallied(rows: Iterator[Rows], kept: list[int]) -> Iterator[Rows]:
     for batch in rows:
         kept[0] += len(batch)
         yield batch
-
-
-def _remarks(table: Any, columns: Columns, missing: int, kept: int) -> Iterator[str]:
-    if columns.user is not None:
-        rows, nobody = fetch(dropped_query(table, columns))[0]
-        if int(rows) > kept:
-            yield (
-                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(nobody or 0):,} without a user, the "
-                f"others without a label or over the limit of {columns.max_per_user} per user."
-            )
-    elif missing and not columns.keep_null:
-        many = "1 item without a label was" if missing == 1 else f"{missing:,} items without a label were"
-        yield f"{many} left out (`keep_null=True` counts them as one label)."

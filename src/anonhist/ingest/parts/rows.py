@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+ENDING = ".counts"
 FORMAT, VERSION = "anonhist.counts", 1
 _LONGEST = 200
 _KEY_OF = {"users": "a user", "labels": "a label"}

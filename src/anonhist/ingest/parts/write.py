@@ -4,26 +4,105 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from anonhist.errors import OutputError, UsageError
+from anonhist.errors import AnonhistError, OutputError, UsageError
 from anonhist.ingest.engine import EngineLimits
+from anonhist.ingest.locations import as_path
 from anonhist.ingest.parts.counting import counted
 from anonhist.ingest.parts.files import PartFile, PartWriter, all_rows, is_parts, open_parts, reading_rows
-from anonhist.ingest.parts.private_file import check_part_path, private_file
-from anonhist.ingest.parts.rows import PartDocument, bounded, parse_part, together
+from anonhist.ingest.parts.rows import ENDING, PartDocument, bounded, parse_part, together
 from anonhist.ingest.query import check_users
 from anonhist.ingest.random_order import random_key
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
-from anonhist.ingest.sources import as_path
 from anonhist.privacy import parse_order_key
+from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Folders of files that have no name of their own yet.
+_folders: set[str] = set()
+
+
+def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
+    """Refuse a path to which no part can be written, before any data are read.
+
+    Nothing replaces a ledger, or a private file that is no part.
+    """
+    name = os.fspath(path)
+    if not name.lower().endswith(ENDING):
+        raise UsageError(f"Parts end in {ENDING}: {name!r:.200} does not.")
+    return check_target(name, overwrite=overwrite, kind=PrivateKind.PART)
+
+
+@contextmanager
+def private_file(
+    path: str | os.PathLike[str], *, overwrite: bool, before_naming: Callable[[], None] | None = None
+) -> Iterator[BinaryIO]:
+    """Give a file to write to that only its owner may read, and move it to ``path`` in one step.
+
+    It is made in a folder beside ``path`` that nobody else may enter. On any failure nothing is left behind, and what
+    was there stays. A process that is killed may leave the folder, named ``.anonhist-…``. ``before_naming`` is called
+    when all of it is on the disk, before it gets its name.
+    """
+    target = check_part_path(path, overwrite=overwrite)
+    beside = target.absolute().parent
+    try:
+        with TemporaryDirectory(prefix=".anonhist-", dir=beside) as folder, _listed(folder):
+            made = Path(folder) / "part"
+            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                # Whatever the mask of the process takes away.
+                os.fchmod(file.fileno(), 0o600)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if before_naming is not None:
+                before_naming()
+            if overwrite:
+                check_replaceable(target, PrivateKind.PART)
+                made.replace(target)
+            else:
+                name_unless_taken(made, target)
+        _sync(beside)
+    except AnonhistError:
+        raise
+    except FileExistsError:
+        raise UsageError(f"{str(target)!r} exists already; choose another name or overwrite it.") from None
+    except OSError as error:
+        reason = error.strerror or "the system does not take such a name"
+        raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
+
+
+def remove_unfinished() -> None:
+    """Remove what is being written, for a process that ends without leaving its blocks."""
+    for folder in list(_folders):
+        rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _listed(folder: str) -> Iterator[None]:
+    _folders.add(folder)
+    try:
+        yield
+    finally:
+        _folders.discard(folder)
+
+
+def _sync(folder: Path) -> None:
+    """Have the new name survive a loss of power, where the system offers that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_part(

@@ -1,56 +1,92 @@
-"""Parquet files as one table: each column has the name, and each value the type, that it has in its own file.
+"""Files whose values have types, JSON lines and Parquet, as tables: each value is read for itself.
 
-DuckDB takes columns that differ only in case for columns of one name, and calls the second ``id_1``, which may be the
-name of another column. And it casts all files to the types of the first: a program that writes whole numbers makes
-floats of them where one is missing, and a column without a type where all are, so one row would decide whether 7 is
-called 7.0 in another file.
-
-Keys in the names of folders (``day=2026-11-01/part-0.parquet`` has the key ``day``) are public, as every path is. The
-value of a key is text as it is spelled, but for escapes such as ``%2F``, and never a number or a date because all
-folders could be one: one more file would give the values of others other names. Only what names a key reads it, so that
-no folder decides which column holds the labels.
+Of JSON lines the keys to read are said. Of Parquet files each column has the name, and each value the type, that it has
+in its own file: DuckDB takes columns that differ only in case for columns of one name, and calls the second ``id_1``,
+which may be the name of another column. And it casts all files to the types of the first: a program that writes whole
+numbers makes floats of them where one is missing, and a column without a type where all are, so one row would decide
+whether 7 is called 7.0 in another file.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
-from anonhist.errors import DataError, public_error
-from anonhist.ingest.columns import NamedTable, distinct_names, quoted
+from anonhist.errors import DataError, UsageError, public_error
+from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_relation, quoted
+from anonhist.ingest.locations import folder_keys, keys_of_path, value_in_folder
 from anonhist.ingest.naming import FRACTION, LARGE, TEXT, WHOLE, Declared
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import duckdb
 
-_FOLDER = re.compile(r"([^=/\\]+)=[^/\\]*[/\\]")
-_MISSING = "__HIVE_DEFAULT_PARTITION__"
+# What the engine says of a row, in our words.
+LARGE_FLOAT = "floats of 2^53 and more"
+_TEXT = "({value} ->> '$')"
+_FLOAT = f"TRY_CAST({_TEXT} AS DOUBLE)"
+# The engine takes whole numbers beyond 64 bits for floats, too, but keeps all their digits; and NaN and Infinity, which
+# programs write although JSON has none.
+_NAME = (
+    f"CASE WHEN json_type({{value}}) IS DISTINCT FROM 'DOUBLE' OR regexp_full_match({_TEXT}, '-?[0-9]+') THEN {_TEXT} "
+    f"WHEN isnan({_FLOAT}) THEN NULL "
+    f"WHEN coalesce(abs({_FLOAT}), 'inf') >= {LARGEST_NAMED} THEN error('{LARGE_FLOAT}') "
+    f"WHEN {_FLOAT} = trunc({_FLOAT}) THEN CAST(CAST({_FLOAT} AS BIGINT) AS VARCHAR) "
+    f"ELSE {_TEXT} END"
+)
 
 
-def folder_keys(paths: Iterable[str]) -> Mapping[str, str]:
-    """Return the keys that all paths have and their spelling, if all have the same; a key twice in a path is none."""
-    found = [keys_of_path(path) for path in paths]
-    return found[0] if found and all(keys == found[0] for keys in found) else {}
+def json_table(
+    connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: Sequence[str], keys: Iterable[str | None]
+) -> Opened:
+    """Return the values of some keys, at least one, every column as text.
+
+    Nothing depends on the keys, or on the types of values, that other rows have. A key that a row lacks is null there,
+    as is a row ``null``; keys are compared exactly, with regard to case. Where a row has no value, but a folder of its
+    file is named for the key, it has the value of the folder.
+
+    Strings come as they are, and whole numbers as such, 7.0 like 7: programs write whole numbers as floats once a value
+    is missing. Floats of 2^53 and more, infinity among them, no longer tell whole numbers apart: the engine refuses
+    them. NaN is null. Fractions come in their shortest form, truth values as words, lists and objects as JSON without
+    spaces.
+    """
+    names = keys_to_read(keys)
+    spelled = [{spelling for path in paths if (spelling := keys_of_path(path).get(name))} for name in names]
+    # The engine calls the column with the name of the file so.
+    file, *held = distinct_names(["filename", *names])
+    is_plain = held == names
+    columns = dict.fromkeys(names, "JSON") if is_plain else {"keys": "MAP(VARCHAR, JSON)"}
+    rows = connection.read_json(
+        patterns,
+        format="newline_delimited",
+        records="true" if is_plain else "false",
+        columns=columns,
+        hive_partitioning=False,
+        filename=any(spelled),
+    )
+    if not is_plain:
+        # Columns are told apart without regard to case, and keys are not.
+        picked = [f"keys[{_literal(name)}] AS {quoted(each)}" for name, each in zip(names, held, strict=True)]
+        rows = rows.project(", ".join(picked + ([file] if any(spelled) else [])))
+    texts = []
+    for name, spellings in zip(held, spelled, strict=True):
+        values = (_NAME.format(value=quoted(name)), *(value_in_folder(file, each) for each in sorted(spellings)))
+        texts.append(f"coalesce({', '.join(values)}) AS {quoted(name)}")
+    return opened_relation(rows.project(", ".join(texts)), Schema.FOUND, names)
 
 
-def keys_of_path(path: str) -> dict[str, str]:
-    """Return the keys of the folders of a path, and how they are spelled."""
-    # What follows a question mark in a URL is no folder.
-    spelled = _FOLDER.findall(path.split("?", 1)[0] if "://" in path else path)
-    names = [unquote(each) for each in spelled]
-    return {name: each for name, each in zip(names, spelled, strict=True) if names.count(name) == 1}
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
-def value_in_folder(file: str, key: str) -> str:
-    """Return SQL for the value of a key, as spelled there, in the file name that the SQL ``file`` gives, or null."""
-    pattern = rf"(?:^|[/\\]){re.escape(key)}=([^/\\]*)[/\\]".replace("'", "''")
-    spelled = f"regexp_extract({file}, '{pattern}', 1)"
-    return f"url_decode(nullif(nullif({spelled}, ''), '{_MISSING}'))"
+def keys_to_read(keys: Iterable[str | None]) -> list[str]:
+    """Return the keys to read, at least one, each once."""
+    names = list(dict.fromkeys(key for key in keys if key))
+    if not names:
+        raise UsageError("JSON lines have no header: say which keys to read.")
+    return names
 
 
 # Of columns in which all values are missing.
@@ -72,7 +108,7 @@ class _Columns:
     types: tuple[str, ...]
 
 
-def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: list[str]) -> NamedTable:
+def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: list[str]) -> Opened:
     """Return the rows of Parquet files, whose columns may stand in any order, and the keys of their folders.
 
     A column that has one type in some files and none in others has that type. One that holds numbers of several types,
@@ -109,7 +145,7 @@ def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], pa
         chosen += [f"{value_in_folder(file, spelled)} AS {quoted(key)}" for key, spelled in in_folder]
         part = read.project(", ".join(chosen))
         rows = part if rows is None else rows.union(part)
-    return NamedTable(nw.from_native(rows), names, tuple(held), tuple(keys))
+    return opened_as(nw.from_native(rows), Schema.DECLARED, names, held, tuple(keys))
 
 
 def _columns_of(connection: duckdb.DuckDBPyConnection, pattern: str) -> _Columns:

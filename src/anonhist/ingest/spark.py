@@ -1,9 +1,11 @@
-"""Sessions of Spark: this process's, a new one, or a connection; and files as its tables, as DuckDB reads them.
+"""Spark: its sessions, files as its tables, as DuckDB reads them, and what its partitions send: sums, and never rows.
 
 Text stays text, and nothing is inferred. Spark differs in some files that DuckDB refuses or takes otherwise: empty
 lines are left out; of equal keys in an object of JSON the last one counts; columns that some Parquet files lack are
 null there; U+FFFD is refused as a sign that is not UTF-8; a quote that is not closed is noticed after 2 MB. A file of
 CSV is read by one task, since a quoted field may hold line breaks.
+
+Executors import this package, so it must be installed on them, with PyArrow.
 """
 
 from __future__ import annotations
@@ -20,18 +22,55 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import are_distinct
-from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line
+from anonhist.ingest.columns import Opened, Schema, opened_frame
+from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
-from anonhist.ingest.files import ending_of, has_schema, is_json, is_parquet, separator_of
-from anonhist.ingest.json_lines import LARGE_FLOAT, keys_to_read
+from anonhist.ingest.files import Form, ending_of, form_of, separator_of
+from anonhist.ingest.query import record_batches
+from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from anonhist.ingest.spark_source import SparkFiles
+    from numpy.typing import NDArray
+
+    from anonhist.ingest.files import SparkFiles
+
+_NUMBERS = "place long, number long"
+_ROWS = 1 << 20
+
+
+def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Iterator[Any]:
+    """Run a function on the Arrow batches of each partition of a Spark table, and return the batches it yields."""
+    import narwhals as nw
+
+    with warnings.catch_warnings():
+        # Spark asks for pandas first, and warns of versions that it does not know: none of it is used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        worked = frame.mapInArrow(work, schema)
+    return record_batches(nw.from_native(worked), _ROWS)
+
+
+def numbers_of_partitions(
+    frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Run a function that yields batches of numbers on each partition; return all places and all numbers."""
+    batches = list(work_on_partitions(frame, work, _NUMBERS))
+    nothing = np.zeros(0, dtype=np.int64)
+    places, numbers = ([batch.column(name).to_numpy() for batch in batches] for name in ("place", "number"))
+    return np.concatenate([nothing, *places]), np.concatenate([nothing, *numbers])
+
+
+def numbers_batch(places: NDArray[np.int64], numbers: NDArray[np.int64]) -> Any:
+    """Return places and their numbers as an Arrow batch."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([pa.array(places), pa.array(numbers)], names=["place", "number"])
+
 
 _OF_QUERIES = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
@@ -77,29 +116,30 @@ def spark_relation(
     delimiter: str | None,
     header: bool,
     keys: Iterable[str | None],
-) -> Any:
+) -> tuple[Any, Schema]:
     """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them."""
     path = files.path
     if path.lower().endswith(".zst"):
         raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
     # The name of a folder is no column.
     reader = session.read.option("recursiveFileLookup", value=True)
-    if is_parquet(files, format=format):
+    form = form_of(files, format)
+    if form is Form.PARQUET:
         # Files whose columns have other types are an error then.
-        return reader.option("mergeSchema", value=True).parquet(path)
-    if format == "labels":
-        return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label")
-    if format == "uniq":
-        return _counted_rows(reader.text(path))
-    if is_json(files, format=format):
-        return _json_rows(reader.text(path), keys)
+        return reader.option("mergeSchema", value=True).parquet(path), Schema.DECLARED
+    if form is Form.LABELS:
+        return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label"), Schema.FOUND
+    if form is Form.UNIQ:
+        return _counted_rows(reader.text(path)), Schema.FOUND
+    if form is Form.JSON:
+        return _json_rows(reader.text(path), keys), Schema.FOUND
     separator = separator_of(ending_of(files, format) or "", format, delimiter)
     if separator is None:
         raise UsageError(
             f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
             "as in events/*.csv, or give the separator of their columns (`delimiter`)."
         )
-    return _delimited_rows(session, path, separator, header=header)
+    return _delimited_rows(session, path, separator, header=header), schema_of_text(header=header)
 
 
 def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bool) -> Any:
@@ -142,9 +182,9 @@ def _counted_rows(lines: Any) -> Any:
 
 
 def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
-    """Return the values of keys by the rules of :func:`~anonhist.ingest.json_lines.json_table`."""
+    """Return the values of keys by the rules of :func:`~anonhist.ingest.typed_files.json_table`."""
     names = keys_to_read(keys)
-    if not are_distinct(names):
+    if len({name.casefold() for name in names}) < len(names):
         raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
     # Of each line: what is written, and the numbers, of which strings are none.
     texts, numbers = (", ".join(f"{_quoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
@@ -220,25 +260,26 @@ _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 @contextmanager
-def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> Iterator[tuple[Any, bool]]:
-    """Open files as a Narwhals table, and say whether their columns are declared; ``reading`` is how to read them."""
+def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> Iterator[Opened]:
+    """Open files as a Narwhals table; ``reading`` is how to read them."""
     import narwhals as nw
 
     with _session(None) as session, translate_failures(what, path=files.path):
-        table = nw.from_native(spark_relation(session, files, **reading))
-        yield table, has_schema(files, format=reading["format"], header=reading["header"])
+        rows, schema = spark_relation(session, files, **reading)
+        yield opened_frame(nw.from_native(rows), schema)
 
 
 @contextmanager
-def opened_table(url: str, table: str | None) -> Iterator[tuple[Any, bool]]:
-    """Open a table of a cluster as a Narwhals table, and say whether somebody declared its columns.
+def opened_table(url: str, table: str | None) -> Iterator[Opened]:
+    """Open a table of a cluster as a Narwhals table.
 
-    Those of files that are named as a table may be found in their rows, as are keys of JSON.
+    The columns of files that are named as a table may be found in their rows, as are keys of JSON.
     """
     import narwhals as nw
 
     with _session(url) as session, translate_failures("The table"):
-        yield nw.from_native(_table(session, table)), "`" not in str(table) or str(table).startswith("parquet.")
+        is_declared = "`" not in str(table) or str(table).startswith("parquet.")
+        yield opened_frame(nw.from_native(_table(session, table)), Schema.DECLARED if is_declared else Schema.FOUND)
 
 
 def _table(session: Any, name: str | None) -> Any:

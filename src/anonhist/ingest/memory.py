@@ -1,0 +1,170 @@
+"""What a program holds in memory: tables of many packages, lists of labels, and what is counted already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.naming import names_of
+from anonhist.ingest.plain_types import whole_count
+from anonhist.ingest.row_kinds import COUNTED
+from anonhist.numeric.value_name import check_one_dimension
+
+TABLES = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "ibis",
+    "_duckdb",
+    "narwhals",
+    "modin",
+    "pyspark",
+    "sqlframe",
+    "dask",
+)
+
+
+def is_table(source: Any) -> bool:
+    """Return whether something in memory is a table or a column of one, by the package that it comes from."""
+    return package_of(source) in TABLES
+
+
+def package_of(source: Any) -> str:
+    """Return the package that something in memory comes from: of NumPy or of tables, what it is derived from does."""
+    names = [each.__module__.split(".")[0] for each in type(source).__mro__]
+    return next((name for name in names if name in (*TABLES, "numpy")), names[0])
+
+
+def plain_labels(source: Any) -> list[Any] | None:
+    """Return the labels of an array or iterable, or None where the source is something else."""
+    if isinstance(source, str | bytes) or is_table(source):
+        return None
+    if isinstance(source, Mapping):
+        raise UsageError("A mapping is not a list: pass its keys, or a table with named columns.")
+    if package_of(source) == "numpy":
+        check_one_dimension(source)
+        return list(source.tolist())
+    return list(source) if isinstance(source, Iterable) else None
+
+
+_SERIES = (
+    "This Series has an index or a name as counts have: say format='counts' if its values count the labels in "
+    "its index, as value_counts() does, or format='labels' if its values are labels."
+)
+_COLUMN = (
+    "This Series is called as counts are: say format='labels' if its values are labels; if they count labels, pass the "
+    "table with both, or make a profile of them with Profile.from_counts."
+)
+_MAPPING = (
+    "Say what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
+)
+_STRUCTURES = (
+    "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
+)
+# What pandas and Polars call counts.
+_COUNT_NAMES = ("count", "proportion")
+
+
+def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
+    """Return a mapping or a counted Series as a table with the columns of its format, and all else as it is.
+
+    Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
+    have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
+    and as far as they have names for Polars, also where Narwhals wraps the Series.
+    """
+    if isinstance(source, Mapping):
+        return _of_mapping(source, format)
+    package = package_of(source)
+    if package == "narwhals" and hasattr(source, "to_frame"):
+        # A Series may be counted, whoever wraps it.
+        source = source.to_native()
+        package = package_of(source)
+    source = with_known_texts(source) if package == "pandas" else source
+    is_series = any(each.__name__ == "Series" for each in type(source).__mro__)
+    if is_series and package in ("pandas", "modin"):
+        return _of_series(source, format)
+    if (
+        is_series
+        and package == "polars"
+        and format is None
+        and source.dtype.is_numeric()
+        and source.name in _COUNT_NAMES
+    ):
+        raise UsageError(_COLUMN)
+    return source
+
+
+def check_no_structures(source: Any) -> None:
+    """Refuse an array of structures: each would be a label of its own, and counts in it a part of that."""
+    package = package_of(source)
+    if package == "pyarrow" and type(source).__name__ in ("StructArray", "ChunkedArray"):
+        import pyarrow as pa
+
+        is_structured = pa.types.is_struct(source.type)
+    else:
+        is_structured = package == "polars" and str(getattr(source, "dtype", "")).startswith("Struct")
+    if is_structured:
+        raise UsageError(_STRUCTURES)
+
+
+def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: A002
+    import pyarrow as pa
+
+    if format not in COUNTED:
+        raise UsageError(_MAPPING)
+    keys, values = COUNTED[format]
+    held = names_of(source) if keys == "label" else _counts(source)
+    return pa.table({keys: held, values: _counts(source.values())})
+
+
+def _counts(values: Iterable[Any]) -> Any:
+    """Return counts as an Arrow array, having refused what is none: each by itself, whatever the others are."""
+    import pyarrow as pa
+
+    counts = [whole_count(value) for value in values]
+    if None in counts:
+        raise DataError("Counts and prevalences must be whole numbers from 0 to 2^63 − 1 and nothing else.")
+    return pa.array(counts, pa.int64())
+
+
+def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
+    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
+
+    index = source.index
+    if format in COUNTED and index.nlevels > 1:
+        raise UsageError("An index of several levels holds no labels: make one text of them, or pass a table.")
+    if format in COUNTED:
+        keys, values = COUNTED[format]
+        return source.rename_axis(keys).reset_index(name=values)
+    is_number = is_numeric_dtype(source.dtype) and not is_bool_dtype(source.dtype)
+    has_names = index.nlevels > 1 or index.name is not None or not is_integer_dtype(index.dtype)
+    if format is None and is_number and (has_names or source.name in _COUNT_NAMES):
+        raise UsageError(_SERIES)
+    return source
+
+
+def with_known_texts(source: Any) -> Any:
+    """Return a table or series of pandas without texts that Arrow holds as views: pandas can do little with these."""
+    if type(source).__module__.partition(".")[0] != "pandas" or not hasattr(source, "dtypes"):
+        return source
+    if not hasattr(source, "columns"):
+        return _known(source) if _is_view(source.dtype) else source
+    views = [at for at, kind in enumerate(source.dtypes) if _is_view(kind)]
+    table = source.copy(deep=False) if views else source
+    for at in views:
+        table.isetitem(at, _known(source.iloc[:, at]))
+    return table
+
+
+def _is_view(kind: Any) -> bool:
+    return str(getattr(kind, "pyarrow_dtype", "")) == "string_view"
+
+
+def _known(views: Any) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    texts = pd.arrays.ArrowExtensionArray(pa.array(views.array).cast(pa.large_string()))
+    return pd.Series(texts, index=views.index, name=views.name)
