@@ -11,11 +11,11 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local.decoder import Channel, Decoded, Decoder
+from anonhist.numeric.arrays import Floats
 from anonhist.numeric.fits import project_to_simplex
 
 if TYPE_CHECKING:
     from anonhist.local.decoder import Observed
-    from anonhist.numeric.arrays import Floats
 
 # Rounding alone can cause this gap per observation: no tolerance should be smaller.
 ROUNDING = 1e-13
