@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from threading import RLock
 from typing import NoReturn
@@ -88,6 +89,7 @@ class Sketch(Described, Shown, Saved):
 
     known_as = "sketch"
     counters: NDArray[np.int64]
+    turn: AbstractContextManager[object]
 
     def __init__(
         self,
@@ -101,15 +103,18 @@ class Sketch(Described, Shown, Saved):
     ) -> None:
         """Create an empty sketch with fresh noise."""
         entropy = source or SystemSource()
-        setting = checked_setting(PrivacyUnit.item() if unit is None else unit, relation, users_in)
-        gamma = rate_of(epsilon, *setting[:2])
+        unit, relation, users_in = checked_setting(PrivacyUnit.item() if unit is None else unit, relation, users_in)
+        gamma = rate_of(epsilon, unit, relation)
         identity = entropy.words(2).astype("<u8").tobytes().hex()
         part, draw = NoiseComponent(identity, gamma), discrete_laplace
         if noise_share is not None:
             part = NoiseComponent(identity, gamma, noise_share.shape, noise_share.session, noise_share.participants)
             draw = noise_share.draw
         counters = draw(gamma, addresses.size, source=entropy)
-        self._set(addresses, setting, [part], counters, None)
+        made = self.from_parts(
+            addresses, unit=unit, relation=relation, noise=[part], counters=counters, users_in=users_in
+        )
+        vars(self).update(vars(made))
 
     @classmethod
     def from_parts(
@@ -150,24 +155,14 @@ class Sketch(Described, Shown, Saved):
         if (kind := _KINDS.get(type(addresses))) is None:
             raise UsageError("The addresses of a sketch must be HashedAddresses or DomainAddresses.")
         sketch: Sketch = object.__new__(load(kind))
-        sketch._set(addresses, checked_setting(unit, relation, users_in), noise, counters, clipped)
-        return sketch
-
-    def _set(
-        self,
-        addresses: HashedAddresses | DomainAddresses,
-        setting: tuple[PrivacyUnit, NeighboringRelation, UsersIn],
-        noise: Iterable[NoiseComponent],
-        counters: NDArray[np.int64],
-        clipped: int | None,
-    ) -> None:
-        self.addresses, (self.unit, self.relation, self.users_in) = addresses, setting
-        self.turn = RLock()
-        self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
+        sketch.addresses, sketch.turn = addresses, RLock()
+        sketch.unit, sketch.relation, sketch.users_in = checked_setting(unit, relation, users_in)
+        sketch.noise, sketch.counters, sketch.clipped = checked_parts(noise), counters, clipped
         if clipped is not None:
-            self.clipped = parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
-            check_foldable(self)
-        check_counters(counters, addresses.size, self.clipped)
+            sketch.clipped = parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
+            check_foldable(sketch)
+        check_counters(counters, addresses.size, sketch.clipped)
+        return sketch
 
     @property
     def noise_distribution(self) -> NoiseDistribution:
