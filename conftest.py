@@ -98,4 +98,4 @@ def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(SystemSource, "words", lambda _, count: source.words(count))
         # Which of several threads asks first, nothing decides. The core is tested without local privacy, too.
         if find_spec("anonhist.local") is not None:
-            monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 1)
+            monkeypatch.setattr("anonhist.local.survey.WORKERS", 1)

@@ -21,7 +21,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.graphs import Graph, project
-from anonhist.graphs.statistics import DegreeData
+from anonhist.graphs.degree_data import DegreeData
 from anonhist.releases import ReleaseError
 from graph_accuracy import barabasi_albert, read
 

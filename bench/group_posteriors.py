@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     import anonhist as ah
-    from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+    from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows
 
     _Numbers = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.frobenius.noisy_coordinates import CoordinateNoise
+from anonhist.mechanisms.frobenius.mechanism import CoordinateNoise
 from anonhist.mechanisms.noise import simulated_noise
 from group_posteriors import LearnedPrior, posteriors
 from groups_accuracy import classes, show
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     import anonhist as ah
-    from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
+    from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates
     from hierarchies import Nodes
 
     _Numbers = NDArray[np.float64]

@@ -13,12 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from anonhist.mechanisms.estimators import (
-    EntropyMechanism,
-    PolynomialParameters,
-    SampleCoverageMechanism,
-    SupportCoverageMechanism,
-)
+from anonhist.mechanisms.estimators.entropy import EntropyMechanism, PolynomialParameters
+from anonhist.mechanisms.estimators.support import SampleCoverageMechanism, SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist_papers.inspectre.coverage import published_coverage_scale
 
@@ -28,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.estimators import StatisticMechanism
+    from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 
 REACH = (0.25, 0.5, 1, 1.5, 2, 3, 5, 10)
 PLUG_IN, SMOOTHED = 0.60, 0.7

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
-from anonhist.sketches.decoding.inverses import WuPagh
-from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
+from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences
+from anonhist.sketches.inverses import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
+from anonhist.sketches.release import DECODERS, OF_SHARED_COUNTERS, default_decoder
 from bundled import DATA, read_bundled
 
 if TYPE_CHECKING:

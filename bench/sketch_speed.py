@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.sketches import HashedSketch
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting
-from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
+from anonhist.sketches.decoder import Counters, CounterSetting
 from anonhist.sketches.kinds import DomainSketch
+from anonhist.sketches.release import DECODERS, OF_SHARED_COUNTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.mechanisms.noise import add_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, profile_of_fit
-from anonhist.numeric.projections import decreasing_fit
+from anonhist.numeric.fits import decreasing_fit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:

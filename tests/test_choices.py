@@ -11,9 +11,10 @@ import anonhist as ah
 from anonhist.catalogue import MechanismName
 from anonhist.graphs.node_privacy import METHODS
 from anonhist.ingest.read import FORMATS
-from anonhist.local.decoding import names
+from anonhist.local import estimate
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
+from anonhist.mechanisms.estimators.entropy import PRIVATE_ENTROPY_METHODS
+from anonhist.mechanisms.estimators.support import PRIVATE_SUPPORT_SIZE_METHODS
 from anonhist.properties.entropy import ENTROPY_METHODS
 from anonhist.properties.guessing_curve import SuccessUnit
 from anonhist.properties.orders import DIVERSITY_METHODS
@@ -23,9 +24,9 @@ from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, RAREFA
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS
 from anonhist.properties.uniformity import UNIFORMITY_METHODS
 from anonhist.sketches import Sketch
-from anonhist.sketches.decoding.decoder import DecoderName
-from anonhist.sketches.decoding.names import DECODERS
+from anonhist.sketches.decoder import DecoderName
 from anonhist.sketches.reading import FORMATS as SKETCH_FORMATS
+from anonhist.sketches.release import DECODERS
 
 CHOICES = [
     (ah.read_profile, FORMATS),
@@ -50,7 +51,7 @@ CHOICES = [
     (ah.properties.guesswork, get_args(CostUnit)),
     (ah.properties.work_factor, get_args(CostUnit)),
     (ah.properties.guessing_success, get_args(SuccessUnit)),
-    (ah.local.KRR.estimate, (*names.DECODERS, *names.CORRECTIONS)),
+    (ah.local.KRR.estimate, (*estimate.DECODERS, *estimate.CORRECTIONS)),
     (Sketch.reconstruct, tuple(DECODERS)),
 ]
 
@@ -65,8 +66,8 @@ def test_words_to_choose_from_are_in_the_docstring(function: Callable[..., objec
 def test_types_know_the_names_that_are_registered() -> None:
     assert set(get_args(MechanismName)) == set(MECHANISM_NAMES)
     assert set(get_args(DecoderName)) == set(DECODERS)
-    assert set(get_args(names.DecoderName)) == set(names.DECODERS)
-    assert set(get_args(names.CorrectionName)) == set(names.CORRECTIONS)
+    assert set(get_args(estimate.DecoderName)) == set(estimate.DECODERS)
+    assert set(get_args(estimate.CorrectionName)) == set(estimate.CORRECTIONS)
 
 
 def public_things() -> set[Any]:

@@ -28,7 +28,8 @@ from anonhist.mechanisms import (
     plan,
     release,
 )
-from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism
+from anonhist.mechanisms.estimators.entropy import EntropyMechanism
+from anonhist.mechanisms.estimators.support import SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.private import entropy as private_entropy
 from anonhist.profiles import Profile

@@ -116,12 +116,12 @@ class Levels(Enum):
 
 # Classes, as ``module:class``; the class has all other facts.
 RANDOMIZERS = {
-    "warner": ".local.randomizers.krr:WarnerRR",
-    "k-rr": ".local.randomizers.krr:KRR",
+    "warner": ".local.randomizers.closed:WarnerRR",
+    "k-rr": ".local.randomizers.closed:KRR",
     "k-rappor": ".local.randomizers.unary:KRAPPOR",
     "o-rr": ".local.randomizers.open:ORR",
     "o-rappor": ".local.randomizers.rappor:ORAPPOR",
-    "subset-selection": ".local.randomizers.krr:SubsetSelection",
+    "subset-selection": ".local.randomizers.closed:SubsetSelection",
     "optimized-unary": ".local.randomizers.unary:OptimizedUnary",
     "local-hashing": ".local.randomizers.local_hashing:LocalHashing",
     "hadamard-response": ".local.randomizers.blocks:HadamardResponse",

@@ -154,7 +154,7 @@ KINDS = {
         files=".local.files:SURVEY_FILES",
         format="anonhist/survey",
         cell=".local.page:survey_cell",
-        released=".local.surveys.declaration:released",
+        released=".local.mechanisms:released",
     ),
     "reports": Kind("Reports are", files=".local.files:REPORTS_FILES", table=".local.files:REPORTS_TABLE"),
     "tally": Kind(
@@ -177,7 +177,7 @@ KINDS = {
     "sketch": Kind(
         "A sketch is", files=".sketches.files:FILES", format="anonhist/sketch", cell=".sketches.page:sketch_cell"
     ),
-    "buckets": Kind(table=".sketches.release_files:BUCKETS_TABLE"),
+    "buckets": Kind(table=".sketches.release:BUCKETS_TABLE"),
 }
 
 
@@ -205,7 +205,7 @@ class ReleasedBy:
 RELEASED_BY = {
     "central": ReleasedBy(".formats.document:remake", ".report.page:VIEW"),
     "degrees": ReleasedBy(".graphs.files:remake", ".graphs.page:VIEW", ("edge-", "node-")),
-    "sketch": ReleasedBy(".sketches.release_files:remake", ".sketches.page:VIEW", ("hashed-sketch", "domain-sketch")),
+    "sketch": ReleasedBy(".sketches.release:remake", ".sketches.page:VIEW", ("hashed-sketch", "domain-sketch")),
 }
 
 

@@ -15,7 +15,7 @@ from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.formats.files import claim_of
 from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, private_edge_count
-from anonhist.local.surveys.declaration import survey_digest
+from anonhist.local.mechanisms import survey_digest
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.properties.apply import apply
+from anonhist.properties.estimator import apply
 from anonhist.properties.guessing_curve import GuessingSuccess, SuccessInterval
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
 BENCH = Path(__file__).parent.parent.parent / "bench"

@@ -18,13 +18,13 @@ from anonhist.graphs.graph import Direction
 from anonhist.graphs.node_privacy import BoundingName
 from anonhist.ingest.files import ENGINES
 from anonhist.ingest.read import FORMATS
-from anonhist.local.decoding.names import CORRECTIONS, DECODERS
+from anonhist.local.estimate import CORRECTIONS, DECODERS
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.mechanisms.planning import Shape
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, UsersIn
-from anonhist.sketches.decoding.names import DECODERS as SKETCH_DECODERS
 from anonhist.sketches.reading import FORMATS as SKETCH_FORMATS
+from anonhist.sketches.release import DECODERS as SKETCH_DECODERS
 from anonhist.terminal.decorators import commands_of, options_of
 
 COMMANDS = dict(commands_of(anonhist))

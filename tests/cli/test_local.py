@@ -13,7 +13,7 @@ import pytest
 from anonhist.catalogue import RANDOMIZERS
 from anonhist.local import page as local_wording
 from anonhist.local.commands import new
-from anonhist.local.decoding.names import CORRECTIONS, DECODERS
+from anonhist.local.estimate import CORRECTIONS, DECODERS
 from anonhist.local.files import read_survey, read_tally
 from anonhist.local.mechanisms import parameter_names, recommend
 from anonhist.local.reading import tally_reports

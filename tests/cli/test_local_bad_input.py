@@ -155,7 +155,7 @@ def test_force_replaces_what_is_there(files: Path, cli: Cli) -> None:
 def test_interrupts_leave_nothing_behind(files: Path, interrupt: Cli) -> None:
     (files / "values.txt").write_text("word\n" + "cat\n" * 1000)
     where = (
-        "from anonhist.local.randomizers.krr import KRR\n"
+        "from anonhist.local.randomizers.closed import KRR\n"
         "KRR._draw = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)"
     )
     done = interrupt(

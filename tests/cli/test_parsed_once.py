@@ -9,7 +9,7 @@ import pytest
 
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.bounding import CANDIDATES
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.survey import Survey
 from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import parse_epsilon
 

@@ -21,11 +21,11 @@ from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
 from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.sketches import DomainSketch, HashedSketch, recommendation
+from anonhist.sketches import DomainSketch, HashedSketch, kinds
 from anonhist.sketches import data_commands as sketch_update
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
-from anonhist.sketches.decoding.names import DECODERS
 from anonhist.sketches.files import read_sketch
+from anonhist.sketches.release import DECODERS
 from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -383,7 +383,7 @@ def test_an_interrupt_ends_a_stream(files: Path) -> None:
 @pytest.mark.slow
 def test_buckets_are_recommended(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     # Two simulations instead of eight: what they find has tests of its own.
-    monkeypatch.setattr(recommendation, "_RUNS", 2)
+    monkeypatch.setattr(kinds, "_RUNS", 2)
     given = ("sketch", "recommend", "--labels", "40", "--epsilon", "3", "--max-bytes", "320")
     ran = cli(*given, "--quiet")
     assert ran.returncode == 0

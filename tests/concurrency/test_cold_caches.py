@@ -18,7 +18,7 @@ import pytest
 from anonhist.catalogue import MECHANISMS, RANDOMIZERS
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.local.mechanisms import survey_class
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.survey import Survey
 from anonhist.mechanisms.releasing import named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

@@ -10,7 +10,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.formats.files import write
 from anonhist.local import FrequencyEstimate
-from anonhist.local.surveys.estimate import NormalLimits
+from anonhist.local.estimate import NormalLimits
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 
 ESTIMATE = FrequencyEstimate(

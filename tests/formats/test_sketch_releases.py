@@ -19,11 +19,9 @@ from anonhist.kinds import RELEASED_BY
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
-from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
 from anonhist.sketches.noise import Adversary, NoiseShare
 from anonhist.sketches.promise import UsersIn
-from anonhist.sketches.release import SketchMechanism
-from anonhist.sketches.release_files import remake
+from anonhist.sketches.release import DECODERS, OF_SHARED_COUNTERS, SketchMechanism, remake
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -31,7 +31,7 @@ from anonhist.properties.support_size import support_size
 from anonhist.releases import Release
 from anonhist.releases.cumulative import GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.sketches.recommendation import BucketRecommendation, BucketRow
+from anonhist.sketches.kinds import BucketRecommendation, BucketRow
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 WINDOWS = CumulativeCounts((1, 3), ("2026-11", "2026-12"), [[5, 2], [1, 1]])

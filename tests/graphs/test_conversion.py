@@ -13,7 +13,7 @@ import scipy.sparse
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Direction, EdgePolicy, Graph
 from anonhist.graphs.release import as_graph
-from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.hashing import keyed_hash
 
 POLICIES = [
     EdgePolicy(direction, loops, duplicates)

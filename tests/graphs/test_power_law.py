@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.graphs.power_law_tail import PowerLaw, log_zeta
-from anonhist.graphs.statistics import power_law_tail
+from anonhist.graphs.power_law_tail import PowerLaw, log_zeta, power_law_tail
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Holds
 

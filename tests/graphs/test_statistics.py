@@ -27,8 +27,8 @@ from anonhist.graphs import (
     as_graph,
     release_degrees,
 )
-from anonhist.graphs.statistics import (
-    DegreeData,
+from anonhist.graphs.degree_data import DegreeData, released_policy
+from anonhist.graphs.degree_numbers import (
     degree_ccdf,
     degree_statistics,
     gini,
@@ -38,9 +38,8 @@ from anonhist.graphs.statistics import (
     nodes_with_edges,
     num_edges,
     num_nodes,
-    power_law_tail,
-    released_policy,
 )
+from anonhist.graphs.power_law_tail import power_law_tail
 from anonhist.mechanisms import release
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import PrivacyUnit

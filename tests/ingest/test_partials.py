@@ -16,7 +16,7 @@ from anonhist.ingest.engine import translate_failures
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches import cluster as partials
-from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, Told, count_partitions
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, Told
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
@@ -76,7 +76,7 @@ def _exact(parts: list[list[str | None]]) -> list[int]:
 def test_exact_partials_are_added_to_the_noise_that_is_there() -> None:
     sketch, cluster = _sketch(), Cluster(PARTS)
     before, noise = sketch.counters.copy(), sketch.noise
-    assert count_partitions(sketch, cluster, _reading(sketch), ExactPartials()) == (5, 2)
+    assert ExactPartials().count(sketch, cluster, _reading(sketch)) == (5, 2)
     assert (sketch.counters - before).tolist() == _exact(PARTS)
     assert sketch.noise == noise
     assert cluster.runs == 1
@@ -87,7 +87,7 @@ def test_counters_come_in_pieces(monkeypatch: pytest.MonkeyPatch, entropy: None)
     monkeypatch.setattr("anonhist.sketches.cluster._PIECE", 2)
     for way in (ExactPartials(), NoisyPartials(2)):
         sketch = _sketch()
-        count_partitions(sketch, Cluster(PARTS), _reading(sketch), way)
+        way.count(sketch, Cluster(PARTS), _reading(sketch))
         assert sketch.counters.tolist() == _exact(PARTS)
 
 
@@ -96,7 +96,7 @@ def test_counters_come_in_pieces(monkeypatch: pytest.MonkeyPatch, entropy: None)
 def test_noisy_partials_are_merged_with_as_much_noise_as_was_said(partitions: int) -> None:
     sketch = _sketch("20")
     promised = sketch.guarantee
-    assert count_partitions(sketch, Cluster(PARTS), _reading(sketch), NoisyPartials(partitions)) is None
+    assert NoisyPartials(partitions).count(sketch, Cluster(PARTS), _reading(sketch)) is None
     # At so large an epsilon there is no noise to speak of, but it is accounted for: however many partitions there are.
     assert sketch.counters.tolist() == _exact(PARTS)
     assert [part.gamma for part in sketch.noise] == [Fraction(20)] * (partitions + 1)
@@ -105,7 +105,7 @@ def test_noisy_partials_are_merged_with_as_much_noise_as_was_said(partitions: in
 
 def _merged_noise(partitions: int, gamma: str) -> tuple[np.ndarray, NoiseDistribution]:
     sketch = HashedSketch(buckets=1 << 14, epsilon=gamma, key=b"k", source=SeededSource(3))
-    count_partitions(sketch, Cluster([["cat"], ["dog"]]), _reading(sketch), NoisyPartials(partitions))
+    NoisyPartials(partitions).count(sketch, Cluster([["cat"], ["dog"]]), _reading(sketch))
     hashed = HashedSketch(buckets=1 << 14, epsilon=40, key=b"k", source=SeededSource(4))
     hashed.update(["cat", "dog"])
     return sketch.counters - hashed.counters, sketch.noise_distribution
@@ -128,7 +128,7 @@ def test_the_variance_grows_by_that_of_each_partition() -> None:
 def test_partitions_draw_noise_of_their_own_from_the_system() -> None:
     sketch = HashedSketch(buckets=1000, epsilon="0.1", key=b"k")
     cluster = Cluster([["cat"], ["cat"]])
-    count_partitions(sketch, cluster, _reading(sketch), NoisyPartials(2))
+    NoisyPartials(2).count(sketch, cluster, _reading(sketch))
     table = pa.Table.from_batches(cluster.left)
     assert len({*table["identity"].to_pylist(), *(part.identity for part in sketch.noise)}) == 3
     one, two = (np.frombuffer(each, dtype="<i8") for each in table["counters"].to_pylist())
@@ -138,7 +138,7 @@ def test_partitions_draw_noise_of_their_own_from_the_system() -> None:
 @pytest.mark.usefixtures("entropy")
 def test_nothing_without_noise_leaves_a_noisy_partition() -> None:
     sketch, cluster = _sketch("0.5"), Cluster(PARTS)
-    count_partitions(sketch, cluster, _reading(sketch), NoisyPartials(4))
+    NoisyPartials(4).count(sketch, cluster, _reading(sketch))
     # A sketch for each partition, an empty one too, and not how many rows it had.
     assert [batch.num_rows for batch in cluster.left] == [1] * 4
     assert all(batch["place"].to_pylist() == [0] for batch in cluster.left)
@@ -150,7 +150,7 @@ def test_no_state_of_the_sketch_is_sent_to_executors(way: Partials) -> None:
     # It would be an intrusion more: what is counted then would be seen by whoever sees the next state, too.
     sketch, cluster = HashedSketch(buckets=100, epsilon="0.1", key=b"k"), Cluster(PARTS)
     before = sketch.counters.tolist()
-    count_partitions(sketch, cluster, _reading(sketch), way)
+    way.count(sketch, cluster, _reading(sketch))
     assert isinstance(pickle.loads(cluster.sent).args[-1], PartitionReading)  # noqa: S301  # written a moment ago
     for size in ("<i8", "<i4", "<i2"):
         assert np.array(before, dtype=size).tobytes()[:64] not in cluster.sent
@@ -158,7 +158,7 @@ def test_no_state_of_the_sketch_is_sent_to_executors(way: Partials) -> None:
 
 def test_exact_partials_say_no_more_than_counts() -> None:
     sketch, cluster = _sketch(), Cluster([["cat", "cat"], [None]])
-    count_partitions(sketch, cluster, _reading(sketch), ExactPartials())
+    ExactPartials().count(sketch, cluster, _reading(sketch))
     rows = [batch.to_pylist() for batch in cluster.left]
     assert rows == [
         [{"place": Told.ROWS, "number": 2}, {"place": Told.LEFT_OUT, "number": 0}],
@@ -190,7 +190,7 @@ def test_what_cannot_be_counted_is_refused_and_nothing_is_counted(
     sketch = _sketch()
     before, noise = sketch.counters.copy(), sketch.noise
     with pytest.raises(DataError, match=told) as caught:
-        count_partitions(sketch, Cluster(parts), _reading(sketch, count=count), way)
+        way.count(sketch, Cluster(parts), _reading(sketch, count=count))
     assert "secret" not in str(caught.value)
     assert sketch.counters.tolist() == before.tolist()
     assert sketch.noise == noise
@@ -199,8 +199,8 @@ def test_what_cannot_be_counted_is_refused_and_nothing_is_counted(
 @each_of("way", [ExactPartials(), NoisyPartials(2)])
 def test_counts_and_unknown_labels(way: Partials) -> None:
     sketch = _sketch()
-    count_partitions(sketch, Cluster([_counted([3, 1]), _counted([2])]), _reading(sketch, count="n"), way)
-    count_partitions(sketch, Cluster([["cat", "bird"]]), _reading(sketch, ignore_unknown=True), way)
+    way.count(sketch, Cluster([_counted([3, 1]), _counted([2])]), _reading(sketch, count="n"))
+    way.count(sketch, Cluster([["cat", "bird"]]), _reading(sketch, ignore_unknown=True))
     assert sketch.counters.tolist() == [6, 1, 0]
 
 
@@ -217,13 +217,13 @@ def test_sketches_that_cannot_be_counted_so_are_refused_before_anything_runs() -
     ]
     for sketch, way, told in refused:
         with pytest.raises(UsageError, match=told):
-            count_partitions(sketch, cluster, _reading(sketch), way)
+            way.count(sketch, cluster, _reading(sketch))
     assert cluster.runs == 0
     for sketch in (shared, _sketch(unit=user)):
-        count_partitions(sketch, Cluster(PARTS), _reading(sketch), ExactPartials())
+        ExactPartials().count(sketch, Cluster(PARTS), _reading(sketch))
     one = _sketch(unit=user, users_in=UsersIn.ONE_SKETCH)
     epsilon = one.guarantee.epsilon
-    count_partitions(one, Cluster(PARTS), _reading(one), NoisyPartials(2))
+    NoisyPartials(2).count(one, Cluster(PARTS), _reading(one))
     assert one.guarantee.epsilon == epsilon
     assert one.guarantee.conditions == ("no user has items in more than one of the 3 sketches",)
 
@@ -243,7 +243,7 @@ def test_a_user_in_several_partitions_costs_no_more_than_epsilon() -> None:
 @pytest.mark.usefixtures("entropy")
 def test_partitions_of_a_merged_sketch_keep_its_epsilon() -> None:
     sketch = _sketch("20") + DomainSketch(alphabet=WORDS, epsilon=30, source=SeededSource(2))
-    count_partitions(sketch, Cluster(PARTS), _reading(sketch), NoisyPartials(2))
+    NoisyPartials(2).count(sketch, Cluster(PARTS), _reading(sketch))
     assert sketch.guarantee.epsilon == 30
     assert sorted(int(part.gamma) for part in sketch.noise) == [20, 30, 30, 30]
 
@@ -255,11 +255,11 @@ def test_a_ledger_refuses_a_state_that_shows_what_was_counted_after_another(tmp_
         sketch = _sketch("10")
         sketch.reconstruct("three-tap", **asked)
         # What has noise of its own may be counted after the state was read: an item costs ε in one of both.
-        count_partitions(sketch, Cluster(PARTS), _reading(sketch), NoisyPartials(2))
+        NoisyPartials(2).count(sketch, Cluster(PARTS), _reading(sketch))
         sketch.reconstruct("three-tap", **asked)
         assert ledger.balance("pets").spent.epsilon == 10
         # The difference of the next two states is what was counted in between, exactly.
-        count_partitions(sketch, Cluster(PARTS), _reading(sketch), ExactPartials())
+        ExactPartials().count(sketch, Cluster(PARTS), _reading(sketch))
         with pytest.raises(UsageError, match="was read"):
             sketch.reconstruct("three-tap", **asked)
 

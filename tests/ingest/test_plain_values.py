@@ -17,7 +17,7 @@ from anonhist.graphs.release import as_graph
 from anonhist.ingest import read_profile
 from anonhist.ingest.parts import write_part
 from anonhist.ingest.plain_types import whole_count
-from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.alphabet import Alphabet
 from anonhist.numeric.value_name import value_name
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.sketches.changes import whole_counts

@@ -20,8 +20,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats.files import write
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist.local import reading as module
-from anonhist.local.reading import report_files, reports_of, tally_reports
-from anonhist.local.report_rows import TallySum
+from anonhist.local.reading import report_files, tally_reports
+from anonhist.local.report_rows import TallySum, reports_of
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.local.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
-from anonhist.local.surveys.reports import Tally, nonzero_cells
+from anonhist.local.reports import Tally, nonzero_cells
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace
 from anonhist_testing.cases import each_of

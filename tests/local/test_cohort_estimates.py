@@ -89,7 +89,7 @@ def test_a_known_alphabet_has_exact_binomial_tests_with_any_number_of_cohorts() 
 
 
 def test_very_many_users_and_small_epsilons_overflow_nothing() -> None:
-    from anonhist.local.surveys.reports import Tally
+    from anonhist.local.reports import Tally
 
     for epsilon in ("1e-9", 64):
         survey = ORR(buckets=4, cohorts=2, key="k", epsilon=epsilon)

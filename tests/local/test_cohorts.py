@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
+from anonhist.local.alphabet import Alphabet
 from anonhist.local.cohort_counts import Cohorts, HashedCohorts, PermutedCohorts
-from anonhist.local.surveys.alphabet import Alphabet
-from anonhist.numeric.keyed_hash import KEY_DOMAIN, keyed_hash
+from anonhist.numeric.hashing import KEY_DOMAIN, keyed_hash
 from anonhist_testing.cases import each_of
 
 WORDS = [f"word {i}" for i in range(400)]

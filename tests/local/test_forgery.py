@@ -25,8 +25,8 @@ from anonhist.local import (
 )
 from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_estimates import plain_estimates
+from anonhist.local.estimate import ForgedWeight
 from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.surveys.estimate import ForgedWeight
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -71,8 +71,8 @@ def test_names_are_those_of_the_classes() -> None:
 
 
 def test_parameters_are_what_a_mechanism_takes_besides_epsilon_and_title() -> None:
-    assert parameter_names("k-rr") == ("alphabet",)
-    assert parameter_names("subset-selection") == ("alphabet", "subset_size")
+    assert parameter_names("k-rr") == {"alphabet": True}
+    assert parameter_names("subset-selection") == {"alphabet": True, "subset_size": False}
 
 
 @each_of("name", ["K-RR", "", "laplace", 5, None, ["k-rr"]])

@@ -7,7 +7,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.local import KRAPPOR, ORAPPOR, RAPPOR, OptimizedUnary, Reports, SubsetSelection, Survey, Tally
-from anonhist.local.bits import have_ones, honest_ones
+from anonhist.local.randomizers.unary import have_ones, honest_ones
 from anonhist.numeric import ExponentialQuotient
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource

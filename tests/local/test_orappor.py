@@ -8,7 +8,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.local.randomizers.rappor import ORAPPOR
 from anonhist.local.randomizers.unary import KRAPPOR
-from anonhist.local.surveys.reports import Reports, Tally
+from anonhist.local.reports import Reports, Tally
 from anonhist.numeric import ExponentialQuotient
 from anonhist_testing.local import drawn_matrix, largest_ratio, worst_deviation
 from anonhist_testing.sources import SeededSource

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.closed import KRR
 from anonhist.local.randomizers.open import ORR
 from anonhist.numeric import ExponentialQuotient
 from anonhist_testing.cases import each_of

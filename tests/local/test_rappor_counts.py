@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from anonhist.errors import DataError, UsageError
 from anonhist.local import cohort_estimates
 from anonhist.local.cohort_counts import Supports
+from anonhist.local.estimate import FrequencyEstimate
 from anonhist.local.randomizers.rappor import RAPPOR
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
-from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anonhist.local import KRR, HadamardResponse, LocalHashing, OptimizedUnary, SubsetSelection, Survey
-from anonhist.local.surveys.reports import BytesColumn, WholeColumn
+from anonhist.local.reports import BytesColumn, WholeColumn
 from anonhist_testing.cases import each_of
 
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.local.surveys.shuffling import (
+from anonhist.local.shuffling import (
     MOST_USERS,
     CloneBound,
     _log_binomial,

@@ -28,8 +28,7 @@ from anonhist.local import (
     Tally,
     WarnerRR,
 )
-from anonhist.local.decoding.names import DECODERS
-from anonhist.local.surveys.estimate import SupportLimits
+from anonhist.local.estimate import DECODERS, SupportLimits
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -364,7 +363,7 @@ def test_shares_of_a_population_are_less_certain_than_those_of_the_people_asked(
 
 
 def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 3)
+    monkeypatch.setattr("anonhist.local.survey.WORKERS", 3)
     threads = set()
     survey = KRR(alphabet=100, epsilon=40)
     draw = KRR._draw
@@ -385,7 +384,7 @@ def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_fails_in_a_thread_fails_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 2)
+    monkeypatch.setattr("anonhist.local.survey.WORKERS", 2)
 
     def refuse(_: Any, __: Any, *, source: Any) -> Any:
         del source

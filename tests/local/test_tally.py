@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.surveys.reports import MOST_USERS, Tally, count_cells, nonzero_cells
+from anonhist.local.reports import MOST_USERS, Tally, count_cells, nonzero_cells
 from anonhist_testing.cases import each_of
 
 

@@ -12,7 +12,6 @@ from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import mechanism as frobenius
-from anonhist.mechanisms.frobenius import noisy_coordinates
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
@@ -108,7 +107,7 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
             return draw(gamma, size, source=None)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(noisy_coordinates, "MARGIN", 1)
+            patch.setattr(frobenius, "MARGIN", 1)
             patch.setattr(frobenius, "posterior_medians", publish)
             mechanism._run(profile, noise)
         return seen[0]

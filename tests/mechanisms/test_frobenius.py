@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.frobenius import mechanism as frobenius
-from anonhist.mechanisms.frobenius import noisy_coordinates
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows, noisy_rows
 from anonhist.mechanisms.skeletons import bounded_profile
@@ -202,7 +201,7 @@ def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.Monke
                 noisy_legs - vector[5:9],
             ]
         )
-        monkeypatch.setattr(noisy_coordinates, "MARGIN", 2)
+        monkeypatch.setattr(frobenius, "MARGIN", 2)
         mechanism = FrobeniusMechanism(1)
         released, evidence = mechanism._run(Profile.from_counts(partition), lambda *_, wanted=wanted: next(wanted))
         steps = [side.tolist() for side in (evidence.band.ends, evidence.band.lows, evidence.band.highs)]

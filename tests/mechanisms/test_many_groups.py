@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
-from anonhist.mechanisms.frobenius import noisy_coordinates
-from anonhist.mechanisms.frobenius.noisy_coordinates import CoordinateNoise, NoisyCoordinates
+from anonhist.mechanisms.frobenius import mechanism as frobenius
+from anonhist.mechanisms.frobenius.mechanism import CoordinateNoise
 from anonhist.mechanisms.frobenius.posterior import pass_work
+from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.privacy import PrivacyUnit
@@ -85,8 +86,8 @@ def drawn_together(
 ) -> dict[int, NoisyCoordinates]:
     # Few runs in each step, so that there are many steps of several runs, and one noise scale, so that many go on.
     most = 2**11 if rate >= 1 else 2**13
-    monkeypatch.setattr(noisy_coordinates, "_VALUES", most)
-    monkeypatch.setattr(noisy_coordinates, "MARGIN", 1)
+    monkeypatch.setattr(frobenius, "_VALUES", most)
+    monkeypatch.setattr(frobenius, "MARGIN", 1)
     found = {}
     for places, noisy in CoordinateNoise(rate, draw).on_each(profiles):
         # Memory is bounded whatever the groups are.
@@ -142,7 +143,7 @@ def test_what_is_made_of_noisy_values_does_not_depend_on_other_groups(
 ) -> None:
     # As many in one step as there may be, some small enough for the scale of the prior to be fitted.
     mechanism, together = FrobeniusMechanism(epsilon), 0
-    monkeypatch.setattr(noisy_coordinates, "_VALUES", 2**16)
+    monkeypatch.setattr(frobenius, "_VALUES", 2**16)
     for places, noisy in CoordinateNoise(Fraction(epsilon), Recorded(8)).on_each(some_profiles() * 2):
         batch = mechanism._publish(mechanism._fit(places, noisy))
         together = max(together, places.size)

@@ -73,7 +73,7 @@ def test_bands_hold_on_every_shape(kind: str) -> None:
 
 @each_of("kind", KINDS)
 def test_bands_from_too_little_noise_are_seen_to_miss(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for function in (nb.of_prevalences, nb.falling_bounds, nb.reaches):
+    for function in (nb.of_prevalences, nb.falling_bounds, nb.sum_bounds):
         monkeypatch.setitem(function.__globals__, "noise_quantile", lambda *of: noise_quantile(*of) // 8)
         monkeypatch.setitem(function.__globals__, "sum_quantiles", lambda *of: sum_quantiles(*of) // 8)
     assert count_misses(kind, SHAPES["Zipf"], "1/5").max(axis=1).min() >= 16

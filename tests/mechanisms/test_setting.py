@@ -9,7 +9,7 @@ import anonhist as ah
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import MECHANISM_NAMES, additive, privhist, setting
 from anonhist.mechanisms.exponential import partition
-from anonhist.mechanisms.frobenius import noisy_coordinates
+from anonhist.mechanisms.frobenius import mechanism as frobenius
 from anonhist.mechanisms.releasing import mechanism_class, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
@@ -45,7 +45,7 @@ def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
 @pytest.mark.parametrize(
     ("module", "function", "mechanism"),
     [
-        (noisy_coordinates, "noisy_rows", ah.mechanisms.FrobeniusMechanism(1)),
+        (frobenius, "noisy_rows", ah.mechanisms.FrobeniusMechanism(1)),
         (privhist, "cut", ah.mechanisms.PrivHistMechanism(1)),
         (additive, "add_noise", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
         (partition, "hyperbola", ah.mechanisms.BoundedPartitionMechanism(1, public_items=9)),

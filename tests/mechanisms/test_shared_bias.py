@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows
 from anonhist.mechanisms.frobenius.sum_band import Fits, without_shared_bias
 from anonhist.mechanisms.noise import deviation
 from anonhist.profiles import Profile, sorted_l1

@@ -15,7 +15,7 @@ from anonhist.numeric import (
 )
 from anonhist_testing.cases import each_of
 
-MODULE = importlib.import_module("anonhist.numeric.multiply_shift")
+MODULE = importlib.import_module("anonhist.numeric.hashing")
 LARGEST = 2**63 - 1
 
 Case = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

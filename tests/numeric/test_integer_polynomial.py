@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonhist.numeric.exponential_quotient import add, divide, lowest_terms, multiply, power, scale, spread, trim
+from anonhist.numeric.exponential import add, divide, lowest_terms, multiply, power, scale, spread, trim
 from anonhist_testing.cases import each_of
 
 GENERATOR = np.random.default_rng(7)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.numeric.projections import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
+from anonhist.numeric.fits import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
 from anonhist_testing.cases import each_of
 
 LARGEST = float(np.finfo(np.float64).max)

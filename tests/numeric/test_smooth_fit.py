@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.numeric.smooth_fit import (
+from anonhist.numeric.fits import (
     _EVALUATIONS,
     LARGEST_LOG,
     Curvature,
@@ -15,7 +15,7 @@ from anonhist.numeric.smooth_fit import (
     rates_at,
     smooth_fit,
 )
-from anonhist.sketches.decoding.empirical_bayes import _Mixture
+from anonhist.sketches.likelihood import _Mixture
 from anonhist_testing.cases import each_of
 
 

@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from anonhist.mechanisms.estimators import EntropyMechanism, StatisticMechanism, SupportCoverageMechanism
+from anonhist.mechanisms.estimators.entropy import EntropyMechanism
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.support import SupportCoverageMechanism
 from anonhist.properties.estimator import LinearStatistic
 from anonhist_papers.experiment import Point
 from anonhist_papers.inspectre import figures, hardness, lemmas, supplement, theorems

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.local.cohort_counts import Supports
-from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.closed import KRR
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.randomizers.unary import KRAPPOR
-from anonhist.numeric.projections import project_to_simplex
+from anonhist.numeric.fits import project_to_simplex
 from anonhist_papers.kairouz import cohorts, grid, reports
 from anonhist_papers.kairouz.cohorts import CONSTRAINED, PROJECTED, CohortSetting, Table, losses
 from anonhist_papers.kairouz.formulas import effective_share, expected_l1, expected_l2, printed_share_of_rappor

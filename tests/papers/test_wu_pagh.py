@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from anonhist.sketches.decoding.decoder import Counters
-from anonhist.sketches.decoding.inverses import best_on_hyperplane
+from anonhist.sketches.decoder import Counters
+from anonhist.sketches.inverses import best_on_hyperplane
 from anonhist.sketches.release import noisy
 from anonhist_papers.experiment import Point
 from anonhist_papers.wu_pagh import curves, lemmas, lower_bound, times

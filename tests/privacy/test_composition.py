@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import anonhist as ah
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-from anonhist.privacy.composition import compose, in_parallel
 from anonhist.privacy.conversion import Neighbors, convert, delta_after
+from anonhist.privacy.guarantee import compose, in_parallel
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable, units
 

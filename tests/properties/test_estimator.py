@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.apply import Interval, LowerEnd, NormalInterval, apply
 from anonhist.properties.estimate import Holds, check_level, quantile, widening_factor
-from anonhist.properties.estimator import Point, Sample, value_of
+from anonhist.properties.estimator import Interval, LowerEnd, NormalInterval, Point, Sample, apply, value_of
 from anonhist.properties.sampling import resample
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.properties.support_size import SupportSizeInterval, log_normal_ends

@@ -12,10 +12,10 @@ import pytest
 from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
+from anonhist.graphs.degree_numbers import degree_ccdf, nodes_with_edges, num_nodes
 from anonhist.graphs.edge_privacy import EdgeMechanism
 from anonhist.graphs.graph import SIMPLE, Degrees
 from anonhist.graphs.node_degrees import PartitionDegrees
-from anonhist.graphs.statistics import degree_ccdf, nodes_with_edges, num_nodes
 from anonhist.mechanisms import (
     BoundedPartitionMechanism,
     FrobeniusMechanism,

@@ -16,7 +16,7 @@ from anonhist.mechanisms import (
     PrevalenceMechanism,
     PrivHistMechanism,
 )
-from anonhist.mechanisms.noisy_total import of_prevalences, of_sums, weighted_quantile
+from anonhist.mechanisms.noise import of_prevalences, of_sums, weighted_quantile
 from anonhist.mechanisms.setting import make_release
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import PrivacyUnit

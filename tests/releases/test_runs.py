@@ -176,7 +176,7 @@ class Watched:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watched:
     from anonhist.mechanisms.frobenius.row_weights import RowWeights
-    from anonhist.sketches.decoding.decompounding import Compound
+    from anonhist.sketches.likelihood import Compound
 
     counted = Watched()
     for owner, name in ((RowWeights, "at"), (Compound, "curvature")):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anonhist.graphs import BoundedDegrees, Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, FrequencyEstimate
-from anonhist.local.surveys.estimate import NormalLimits
+from anonhist.local.estimate import NormalLimits
 from anonhist.mechanisms import (
     CentralMechanism,
     Comparison,

@@ -73,10 +73,11 @@ def test_it_can_be_read_without_seeing_it(comparison: Comparison, comparison_pag
 
 @pytest.mark.slow
 def test_every_number_stands_in_its_table(comparison: Comparison, comparison_page: str) -> None:
-    tables = re.findall(r"<h3>([^<]*)</h3><div class=\"scrolled\".*?<tbody>(.*?)</tbody>", comparison_page)
+    a_table = r'<h3>([^<]*)</h3>\s*<div class="scrolled".*?<tbody>(.*?)</tbody>'
+    tables = re.findall(a_table, comparison_page.replace("&nbsp;", " "), re.DOTALL)
     assert [title for title, _ in tables] == [f"{metric.title}, in {units()[metric.name]}" for metric in METRICS]
     for metric, (_, body) in zip(METRICS, tables, strict=True):
-        rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", body)]
+        rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)]
         shown = {row[0]: [unescape(re.sub(r"<[^>]*>", "", each)) for each in row[1:]] for row in rows}
         assert shown == {
             name: [cell(comparison, name, epsilon, metric.name) for epsilon in comparison.epsilons]
@@ -175,7 +176,7 @@ def test_commands_are_escaped_or_left_out(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "<pre>anonhist compare &#x27;a &lt;b&gt; &amp; &quot;c&quot;.csv&#x27; --epsilon 1" in compared_page("all")
+    assert "<pre>anonhist compare &#39;a &lt;b&gt; &amp; &#34;c&#34;.csv&#39; --epsilon 1" in compared_page("all")
     monkeypatch.setattr(page_module, "inline_svg", lambda *_, **__: "")  # figures say nothing of commands
     write_report(compared("one budget"), tmp_path / "page.html")
     assert "<pre>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -211,7 +212,7 @@ def test_a_page_is_written_whole_and_not_twice(
     def fail(*_: object) -> str:
         raise RuntimeError("half way")
 
-    monkeypatch.setattr(page_module, "_main", fail)
+    monkeypatch.setattr(page_module, "cell", fail)
     with pytest.raises(RuntimeError):
         write_report(found, tmp_path / "other.html")
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]

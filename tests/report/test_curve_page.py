@@ -53,8 +53,8 @@ def _page(curve: Curve, folder: Path, **options: Any) -> str:
 
 
 def _table(page: str) -> list[list[str]]:
-    (body,) = re.findall(r"<tbody>(.*?)</tbody>", page)
-    rows = re.findall(r"<tr>(.*?)</tr>", body)
+    (body,) = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
     return [[unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
 
 
@@ -232,7 +232,7 @@ def test_values_keep_their_whole_digits_and_two_of_the_error() -> None:
 @pytest.mark.slow
 def test_the_command_is_on_the_page_as_text(tmp_path: Path) -> None:
     page = _page(_curve(hill_curve, "trees"), tmp_path, command="anonhist curve hill '<b>.csv'")
-    assert "<pre>anonhist curve hill &#x27;&lt;b&gt;.csv&#x27;</pre>" in page
+    assert "<pre>anonhist curve hill &#39;&lt;b&gt;.csv&#39;</pre>" in page
 
 
 @pytest.mark.slow

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from anonhist.graphs import Degrees, EdgePolicy, EdgePrivacy, release_degrees
+from anonhist.graphs.degree_data import DegreeData
+from anonhist.graphs.degree_numbers import degree_ccdf
 from anonhist.graphs.page import NOT_PRIVATE, ccdf_figure
-from anonhist.graphs.statistics import DegreeData, degree_ccdf
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import k_plus_figure, plot

@@ -9,8 +9,8 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.graphs import EdgePolicy
+from anonhist.graphs.degree_numbers import degree_statistics
 from anonhist.graphs.page import NOT_PRIVATE, ends_text, number_text
-from anonhist.graphs.statistics import degree_statistics
 from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

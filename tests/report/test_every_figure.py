@@ -20,7 +20,7 @@ from anonhist.accounting.entry import Charged, Completed, Voided
 from anonhist.graphs import BoundedDegrees, Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
 from anonhist.kinds import KINDS, RELEASED_BY
 from anonhist.local import KRR, FrequencyEstimate
-from anonhist.local.surveys.estimate import NormalLimits
+from anonhist.local.estimate import NormalLimits
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, PartitionMechanism, compare, release
 from anonhist.mechanisms.comparison import Comparison, ComparisonRow
 from anonhist.mechanisms.grouping import release_groups

@@ -14,8 +14,8 @@ from markupsafe import escape
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.local import KRR, FrequencyEstimate
+from anonhist.local.estimate import NormalLimits
 from anonhist.local.page import drawn, facts, label_text, most_frequent, row_texts, share, write_frequencies
-from anonhist.local.surveys.estimate import NormalLimits
 from anonhist.report import plot, write_report
 from anonhist.report.frame import Sheet
 

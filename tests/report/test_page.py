@@ -33,7 +33,7 @@ def tables_of(page: str) -> dict[str, list[list[str]]]:
     for heading, body in re.findall(r"<h3>([^<]*)</h3>\s*<table>.*?<tbody>(.*?)</tbody>", page, flags=re.DOTALL):
         rows = re.findall(r"<tr>(.*?)</tr>", body, flags=re.DOTALL)
         cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
-        found[heading] = [[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells]
+        found[heading] = [[re.sub(r"<[^>]*>", "", cell).replace("&nbsp;", " ") for cell in row] for row in cells]
     return found
 
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch
 from anonhist.sketches.counter_bands import counter_bands
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
-from anonhist.sketches.decoding.names import default_decoder
+from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.release import SketchMechanism
+from anonhist.sketches.release import SketchMechanism, default_decoder
 from anonhist_testing.cases import each_of
 
 Counts = NDArray[np.int64]
@@ -105,7 +104,7 @@ def test_decoders_of_counters_that_labels_do_not_share_do_not_mislead(method: st
     mechanism = sketch.reconstruct(method, simulations=0).mechanism
     assert isinstance(mechanism, SketchMechanism)
     observed = mechanism._simulate(Profile([1, 2], [3_000, 800]), np.random.default_rng(21))
-    found, evidence = mechanism.read_with_evidence(observed)
+    found, evidence = mechanism.read(observed)
     assert found.num_labels < 3_000
     for band, true in ((evidence.band, [3_800, 800]), (evidence.prevalences, [3_000, 800])):
         assert band is not None

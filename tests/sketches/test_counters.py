@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.sketches.decoding import decoder as module
-from anonhist.sketches.decoding.decoder import Counters
+from anonhist.sketches import decoder as module
+from anonhist.sketches.decoder import Counters
 from anonhist_testing.cases import each_of
 
 

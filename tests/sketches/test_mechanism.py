@@ -1,6 +1,5 @@
 """What a release remembers of its sketch: it is read, and simulated, exactly as it came about."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ import pytest
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch, Isotonic, ThreeTap
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
+from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences, SmoothDecoder
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.release import SketchMechanism, noisy
 from anonhist_testing.sources import SeededSource
@@ -22,20 +21,22 @@ QUIET = NoiseDistribution.of([(Fraction(100), Fraction(1))])
 
 
 @dataclass(frozen=True)
-class Plain:
+class Plain(Decoder):
     """Takes counters for counts."""
 
     name: ClassVar[str] = "plain"
-    parameters: ClassVar[Mapping[str, str | int]] = {}
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         del setting
         return Prevalences(observed.values, observed.numbers.astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Moved(Plain):
+class Moved(Plain, SmoothDecoder):
     """Reads simulations one count higher."""
+
+    def _fit(self, *_: object) -> Prevalences:
+        raise AssertionError
 
     def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         del rng
@@ -120,7 +121,7 @@ def test_huge_counts_meet_without_wrapping_around() -> None:
 def test_simulations_are_read_as_the_decoder_rereads() -> None:
     profile = Profile([4], [10], unit=USER)
     mechanism = _mechanism(domain_size=1000, decoder=Moved())
-    assert mechanism.read(Counters(np.array([0, 4]), np.array([990, 10]))) == profile
+    assert mechanism.read(Counters(np.array([0, 4]), np.array([990, 10])))[0] == profile
     (run,) = _runs(mechanism, profile, 1)
     assert run == Profile([1, 5], [990, 10], unit=USER)
 

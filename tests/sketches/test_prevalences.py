@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError
 from anonhist.privacy import PrivacyUnit
-from anonhist.sketches.decoding.decoder import Prevalences
+from anonhist.sketches.decoder import Prevalences
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable
 

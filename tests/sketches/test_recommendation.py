@@ -6,22 +6,22 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
-from anonhist.sketches import recommendation
-from anonhist.sketches.decoding.decompounding import FourierDecompounding
+from anonhist.sketches import kinds
+from anonhist.sketches.inverses import FourierDecompounding
+from anonhist.sketches.kinds import BYTES, LOADS, TOLERANCE, BucketRow, recommend_buckets
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, BucketRow, recommend_buckets
 from anonhist_testing.progress import assert_moves
 
 
 @pytest.fixture
 def read_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read the simulated sketches by one transform, a hundred times as fast: for what is true whatever reads them."""
-    monkeypatch.setattr(recommendation, "Decompounding", FourierDecompounding)
+    monkeypatch.setattr(kinds, "Decompounding", FourierDecompounding)
 
 
 @pytest.mark.slow
 def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recommendation, "_RUNS", 3)
+    monkeypatch.setattr(kinds, "_RUNS", 3)
     found = recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400)
     assert [row.buckets for row in found.rows] == [round(200 / load) for load in LOADS[:4]]
     assert all(row.size == BYTES * row.buckets and row.uncertainty > 0 for row in found.rows)
@@ -41,7 +41,7 @@ def test_more_labels_than_buckets_are_not_recommended_and_nor_is_what_errs_too_m
     def make_row(labels: int, load: Fraction, _: NoiseDistribution) -> BucketRow:
         return BucketRow(round(labels / load), float(load), 8, 0.1, errors[load], 0.01)
 
-    monkeypatch.setattr(recommendation, "_row", make_row)
+    monkeypatch.setattr(kinds, "_row", make_row)
     # A label or more a bucket err least, and 0.21 is more than a quarter above 0.16.
     assert recommend_buckets(labels=100, epsilon=1).best == 200
     # Where there is no room for more buckets, the fewest of those that err little are taken.
@@ -83,7 +83,7 @@ def test_no_more_bytes_are_taken_than_allowed() -> None:
 
 @pytest.mark.slow
 def test_progress_ends_at_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recommendation, "_RUNS", 2)
+    monkeypatch.setattr(kinds, "_RUNS", 2)
     told: list[float] = []
     recommend_buckets(labels=20, epsilon=3, max_bytes=80, progress=told.append)
     # Of two numbers of buckets, and of each fit on the way.

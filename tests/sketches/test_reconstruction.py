@@ -10,8 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import Decompounding, DomainSketch, EmpiricalBayes, HashedSketch, NoiseShare, Sketch, WuPagh
-from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
-from anonhist.sketches.release import SketchMechanism
+from anonhist.sketches.release import DECODERS, OF_SHARED_COUNTERS, SketchMechanism
 from anonhist_testing.sources import SeededSource
 
 LABELS = [f"label {number}" for number in range(40)]

@@ -25,7 +25,7 @@ from anonhist.accounting.repeating import (
 )
 from anonhist.errors import BudgetError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
-from anonhist.privacy.loss_distribution import epsilon_at
+from anonhist.privacy.conversion import epsilon_at
 
 if TYPE_CHECKING:
     from anonhist.accounting.repeating import Storage, Transaction

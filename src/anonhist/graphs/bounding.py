@@ -8,14 +8,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, Protocol, Self, SupportsIndex
 
-import numpy as np
-from numpy.typing import NDArray
-
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.graphs.flow import degree_flow, degree_flow_distance, randomized_rounding, rounded_epsilon
 from anonhist.graphs.graph import Direction, Graph, text_of
 from anonhist.graphs.projection import cumulative_histogram, project, sorted_list
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import RandomSource, SystemSource, bernoulli_exp, uniform_integers
 
@@ -25,7 +23,7 @@ class Bounding(Protocol):
 
     name: ClassVar[str]
 
-    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> Ints:
         """Return the degree of every node, from 0 to ``max_degree``, shape (num_nodes,)."""
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:
@@ -51,7 +49,7 @@ class Projection:
 
     name: ClassVar[str] = "projection"
 
-    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> Ints:
         """Return the degrees of the projection, which is deterministic."""
         del source
         return project(graph, max_degree)
@@ -86,7 +84,7 @@ class Flow:
 
     name: ClassVar[str] = "flow"
 
-    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> Ints:
         """Return the degrees of the flow, rounded at random."""
         return randomized_rounding(degree_flow(graph, max_degree), source=source)
 
@@ -217,21 +215,19 @@ class DegreeChoice:
         source
             Privacy randomness; the operating system's by default.
         """
-        randomness = source or SystemSource()
-        losses = [Fraction(noise[bound]) - kept[bound] + self._caution(bound) for bound in self.candidates]
-        scores = _scores(losses, self.candidates)
+        randomness, candidates = source or SystemSource(), self.candidates
+        # What is added to the loss of each candidate is public.
+        cautions = [_CAUTION * 2 * each * Fraction((each / _CAUTION_AT) ** 0.5) / self.epsilon for each in candidates]
+        losses = [Fraction(noise[bound]) - kept[bound] + more for bound, more in zip(candidates, cautions, strict=True)]
+        scores = _scores(losses, candidates)
         rate = self.epsilon / (2 * relation.distance)
         # The score of the lowest loss is 0, so at least one is drawn.
         drawn = [
             bound
-            for bound, score in zip(self.candidates, scores, strict=True)
+            for bound, score in zip(candidates, scores, strict=True)
             if bernoulli_exp(rate * score, 1, source=randomness)[0]
         ]
         return drawn[int(uniform_integers(len(drawn), 1, source=randomness)[0])]
-
-    def _caution(self, bound: int) -> Fraction:
-        """Return what is added to the loss of a candidate: a public number."""
-        return _CAUTION * 2 * bound * Fraction((bound / _CAUTION_AT) ** 0.5) / self.epsilon
 
 
 def _scores(losses: Sequence[Fraction], candidates: Sequence[int]) -> list[Fraction]:

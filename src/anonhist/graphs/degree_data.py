@@ -196,21 +196,11 @@ class DegreeData:
         raise UsageError(message)
 
     @property
-    def is_known(self) -> bool:
-        """Whether errors are known: not if there are no runs, or if these are unreliable."""
-        return not self.why_unknown
-
-    @property
-    def why_unknown(self) -> str:
-        """Why errors are unknown, a phrase without a full stop; empty if they are known."""
-        if self.error is None or (self.runs and self.error.has_k_plus_intervals):
-            return ""
-        return self.error.why_unknown
-
-    @property
-    def unknown(self) -> Statement:
-        """The statement of a number whose error is unknown."""
-        return Statement(Holds.NONE, self.why_unknown)
+    def unknown(self) -> Statement | None:
+        """The statement of a number whose error is unknown, as there are no runs, or unreliable ones; else None."""
+        if self.error is None or (self.runs and self.error.has_k_plus_intervals) or not self.error.why_unknown:
+            return None
+        return Statement(Holds.NONE, self.error.why_unknown)
 
     @property
     def num_nodes(self) -> int:
@@ -294,18 +284,27 @@ class DegreeData:
         gives intervals for φ_{r+}; its interval is cut to ``within``, the range of the number.
         """
         least, most = within
+        error, interval, statement = 0.0, (value, value), PLUS_MINUS
         if not defined:
-            value = least if math.isfinite(least) else 0.0
-            return self._state(value, 0.0, within, method=method, unit=unit, warnings=(_EMPTY,))
-        if self.error is None or ends is None:
-            return self._state(value, 0.0, (value, value), method=method, unit=unit)
-        if self.why_no_band:
-            unknown = Statement(Holds.NONE, self.why_no_band)
-            around = min(least, value), max(most, value)
-            return self._state(value, math.nan, around, method=method, unit=unit, statement=unknown)
-        low, high = ends()
-        low, high = min(max(low, least), value), max(min(high, most), value)
-        return self._state(value, (high - low) / (2 * NORMAL_95), (low, high), method=method, unit=unit)
+            value, interval = (least if math.isfinite(least) else 0.0), within
+        elif self.why_no_band and ends is not None:
+            error, interval = math.nan, (min(least, value), max(most, value))
+            statement = Statement(Holds.NONE, self.why_no_band)
+        elif self.error is not None and ends is not None:
+            low, high = ends()
+            interval = min(max(low, least), value), max(min(high, most), value)
+            error = (interval[1] - interval[0]) / (2 * NORMAL_95)
+        return Estimate(
+            value,
+            error,
+            interval,
+            method if self.error is None else f"{method}, from a release",
+            assumes=self.assumes,
+            warnings=self.warnings if defined else (_EMPTY, *self.warnings),
+            unit=unit,
+            guarantee=self.guarantee,
+            statement=statement,
+        )
 
     def noise(self, value: float, statistic: Callable[[Profile, int], float]) -> float:
         """Return the root mean square of what a number of each run differs by; 0 where there are no runs."""
@@ -314,29 +313,6 @@ class DegreeData:
         # Squares of large numbers pass what floats hold; this does not make them.
         far = math.hypot(*(statistic(run, self._zeros(zeros)) - value for run, zeros in self.runs))
         return far / math.sqrt(len(self.runs))
-
-    def _state(
-        self,
-        value: float,
-        error: float,
-        interval: tuple[float, float],
-        *,
-        method: str,
-        unit: str,
-        warnings: tuple[str, ...] = (),
-        statement: Statement = PLUS_MINUS,
-    ) -> Estimate:
-        return Estimate(
-            value,
-            error,
-            interval,
-            method if self.error is None else f"{method}, from a release",
-            assumes=self.assumes,
-            warnings=(*warnings, *self.warnings),
-            unit=unit,
-            guarantee=self.guarantee,
-            statement=statement,
-        )
 
     def _zeros(self, zeros: int | None) -> int:
         return 0 if self.zeros is None else zeros or 0

@@ -8,7 +8,7 @@ no interval is stated, there is none of any other number.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource
 from anonhist.graphs.power_law_tail import PowerLawTail, power_law_tail
 from anonhist.kinds import Tabular
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
@@ -26,9 +27,8 @@ from anonhist.properties.estimate import Estimate, Estimates
 from anonhist.releases.evidence import NORMAL_95
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.profiles import Profile
+    from anonhist.releases.error import ReleaseError
 
     Ends = tuple[float, float]
 
@@ -42,10 +42,8 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
     ``data`` is a release of degrees; or a graph, its degrees or their profile, which are private.
     """
     found = DegreeData.of(data)
-    if found.error is None:
-        return found.estimate(float(found.profile.num_labels), None, method="nodes with an edge", unit="nodes")
-    # The release's own estimate: one release must not give two different ones.
-    return _with_method(found, found.error.k_plus(found.profile, 1), "nodes with an edge")
+    number = float(found.profile.num_labels)
+    return _counted(found, number, lambda error: error.k_plus(found.profile, 1), "nodes with an edge")
 
 
 def isolated_nodes(data: DegreeSource) -> Estimate:
@@ -56,9 +54,7 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
         raise UsageError(
             "The number of nodes without an edge is unknown: list the nodes, or give their number if it is public."
         )
-    if found.error is None:
-        return found.estimate(float(zeros), None, method="nodes without an edge", unit="nodes")
-    return _with_method(found, found.error.of_zeros(zeros), "nodes without an edge")
+    return _counted(found, float(zeros), lambda error: error.of_zeros(zeros), "nodes without an edge")
 
 
 def num_nodes(data: DegreeSource) -> Estimate:
@@ -149,8 +145,11 @@ def mean_degree(data: DegreeSource) -> Estimate:
     )
 
 
-def _with_method(data: DegreeData, estimate: Estimate, method: str) -> Estimate:
-    """Say what a number of the release is."""
+def _counted(data: DegreeData, number: float, released: Callable[[ReleaseError], Estimate], method: str) -> Estimate:
+    """State a number of nodes: of private degrees as it is, of a release with the error that it tells."""
+    if data.error is None:
+        return data.estimate(number, None, method=method, unit="nodes")
+    estimate = released(data.error)
     return replace(
         estimate,
         method=f"{method}, {estimate.method}",
@@ -244,13 +243,9 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     """
     size = parse_whole_number(k, name="k", least=2, most=LARGEST_K)
     found = DegreeData.of(data)
-    exact = float(_exactly(found.profile, size))
+    pairs = zip(found.profile.counts.tolist(), found.profile.prevalences.tolist(), strict=True)
+    exact = float(sum(prevalence * math.comb(count, size) for count, prevalence in pairs))
     return found.estimate(exact, lambda: found.band.stars(size), method=f"{size}-stars", unit="stars")
-
-
-def _exactly(profile: Profile, k: int) -> int:
-    pairs = zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)
-    return sum(prevalence * math.comb(count, k) for count, prevalence in pairs)
 
 
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
@@ -321,7 +316,7 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     )
 
 
-def falls(data: DegreeData) -> NDArray[np.int64]:
+def falls(data: DegreeData) -> Ints:
     """Return the degrees at which the curve falls, and those just before: 1, d and d + 1 for each degree d."""
     counts = data.profile.counts
     # The largest degree there can be has no next one.
@@ -332,7 +327,7 @@ def falls(data: DegreeData) -> NDArray[np.int64]:
     return levels if data.max_degree is None else levels[levels <= data.max_degree]
 
 
-def _levels(at: ArrayLike) -> NDArray[np.int64]:
+def _levels(at: ArrayLike) -> Ints:
     levels = whole_levels(at)
     if levels.ndim != 1 or bool(np.any(levels < 0)) or bool(np.any(levels[1:] <= levels[:-1])):
         raise UsageError("at must be ascending degrees, whole numbers from 0 on, such as [1, 10, 100].")
@@ -382,7 +377,7 @@ class DegreeStatistics(Tabular):
             ("mean degree of nodes with an edge", self.mean_degree),
             ("Gini coefficient", self.gini_of_all),
             ("Gini coefficient of nodes with an edge", self.gini),
-            *((_stars_name(k), number) for k, number in self.stars),
+            *((f"{k}-stars{' (wedges)' if k == 2 else ''}", number) for k, number in self.stars),
             (f"power-law exponent of degrees from {self.tail.min_degree:,} on", self.tail.exponent),
         )
         return tuple((name, number) for name, number in listed if number is not None)
@@ -440,7 +435,3 @@ def degree_statistics(
         mean_degree_of_all=mean_degree(found) if counts_all else None,
         gini_of_all=gini(found) if counts_all else None,
     )
-
-
-def _stars_name(k: int) -> str:
-    return "2-stars (wedges)" if k == 2 else f"{k}-stars"

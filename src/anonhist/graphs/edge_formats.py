@@ -39,11 +39,6 @@ class EdgeFormat(Enum):
         """Whether a file is one graph, and not lines each of which is an edge."""
         return self not in (EdgeFormat.LINES, EdgeFormat.SNAP, EdgeFormat.KONECT)
 
-    @property
-    def is_of_networkx(self) -> bool:
-        """Whether networkx reads it."""
-        return self in (EdgeFormat.GRAPHML, EdgeFormat.GML)
-
 
 _ENDINGS = {
     **dict.fromkeys((".txt", ".edges", ".edgelist"), EdgeFormat.LINES),

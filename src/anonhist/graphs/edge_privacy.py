@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Checked, Converted, converted, frozen, optional
 from anonhist.graphs.graph import DEGREES, Degrees, EdgePolicy, Graph
 from anonhist.mechanisms import MECHANISM_NAMES, CentralMechanism, choose
 from anonhist.mechanisms.releasing import check_name, named_mechanism
@@ -100,14 +100,7 @@ class EdgeMechanism:
         nodes = "which nodes there are is not protected"
         if self.public_nodes is not None:
             nodes = f"that there are {self.public_nodes:,} nodes must be public knowledge"
-        return Guarantee(
-            promise.unit,
-            promise.relation,
-            promise.epsilon,
-            promise.delta,
-            f"{promise.arithmetic}; {nodes}",
-            promise.spending,
-        )
+        return replace(promise, arithmetic=f"{promise.arithmetic}; {nodes}")
 
     def release(
         self, graph: Graph | Degrees, *, source: RandomSource | None = None, reason: str | None = None
@@ -235,22 +228,13 @@ class EdgePrivacy:
     """
 
     public_nodes: Converted[SupportsIndex | None, int | None] = converted(_public_nodes, default=None)
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
-
-    def __post_init__(self) -> None:
-        check_relation(self.relation)
+    relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
 
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
         """Make the prepared release of a graph of this policy; see :class:`anonhist.graphs.release.AskedDegrees`."""
         del nodes_listed
-        central, reason = self._central(policy, epsilon, mechanism)
-        return PreparedEdges(EdgeMechanism(central, policy, self.public_nodes), reason)
-
-    def _central(
-        self, policy: EdgePolicy, epsilon: EpsilonLike, mechanism: object
-    ) -> tuple[CentralMechanism, str | None]:
         if not isinstance(mechanism, str):
             raise UsageError(
                 f"With edge privacy, `mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r:.80}."
@@ -258,15 +242,17 @@ class EdgePrivacy:
         check_name(mechanism)
         unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
         if mechanism == "auto":
-            return choose(epsilon=epsilon, unit=unit, relation=self.relation)
+            chosen, reason = choose(epsilon=epsilon, unit=unit, relation=self.relation)
+            return PreparedEdges(EdgeMechanism(chosen, policy, self.public_nodes), reason)
         options = self._options(policy, mechanism)
         try:
-            return named_mechanism(mechanism, parse_epsilon(epsilon), unit, self.relation, options), None
+            named = named_mechanism(mechanism, parse_epsilon(epsilon), unit, self.relation, options)
         except UsageError as error:
             if error.parameters.isdisjoint(options):
                 raise
             message = f"`public_nodes` is too large for `mechanism={mechanism!r}`; choose another mechanism."
             raise UsageError(message) from None
+        return PreparedEdges(EdgeMechanism(named, policy, self.public_nodes), None)
 
     def _options(self, policy: EdgePolicy, mechanism: str) -> dict[str, Any]:
         """Return the public number that the mechanism needs, as it follows from the number of nodes."""

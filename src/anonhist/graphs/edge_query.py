@@ -189,11 +189,6 @@ class LeftOut:
     self_loops: int
     duplicates: int
 
-    @property
-    def is_any(self) -> bool:
-        """Whether any row was left out."""
-        return bool(self.without_ends or self.self_loops or self.duplicates)
-
     def __str__(self) -> str:
         parts = (
             (self.without_ends, "without both ends"),

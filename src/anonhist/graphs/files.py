@@ -18,9 +18,10 @@ from anonhist.formats.document import (
 )
 from anonhist.formats.tables import Table, named_estimates
 from anonhist.graphs.edge_privacy import EdgeMechanism
-from anonhist.graphs.graph import Direction, EdgePolicy, member_of
-from anonhist.graphs.node_degrees import CumulativeDegrees, HistogramDegrees, PartitionDegrees, SurvivalDegrees
+from anonhist.graphs.graph import Direction, EdgePolicy
+from anonhist.graphs.node_degrees import NODE_MECHANISMS
 from anonhist.mechanisms.releasing import from_parameters
+from anonhist.mechanisms.setting import member_of
 from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
 
 # Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.
 _CENTRAL = {f"edge-{name}": name for name in MECHANISMS}
-_METHODS: dict[str, type[NodeMechanism]] = {
-    f"node-{each.method}": each for each in (CumulativeDegrees, SurvivalDegrees, HistogramDegrees, PartitionDegrees)
-}
+_METHODS = {f"node-{method}": each for method, each in NODE_MECHANISMS.items()}
 _POLICY = {"direction", "self_loops", "duplicates"}
 STATISTICS_TABLE = Table(lambda statistics: named_estimates("statistic", statistics.by_name()))
 
@@ -61,7 +60,14 @@ def remake(recorded: Recorded) -> Remade:
 
 def _check_edges(mechanism: EdgeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
     check_profile(mechanism.central, profile, items)
-    _check_public_nodes(mechanism, profile, zeros)
+    nodes = mechanism.public_nodes
+    if nodes is None:
+        check_no_zeros(zeros)
+        return
+    if mechanism.policy.is_simple and profile.k_plus(nodes):
+        raise DataError("a degree is larger than so few nodes can have")
+    if zeros is None or zeros + profile.num_labels != nodes:
+        raise DataError("zeros and the nodes that have edges are not as many as there are nodes")
 
 
 def _check_nodes(mechanism: NodeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
@@ -73,17 +79,6 @@ def _check_nodes(mechanism: NodeMechanism, profile: Profile, items: int | None, 
         check_no_zeros(zeros)
     if profile.num_labels + (zeros or 0) > MAX_ITEMS:
         raise DataError("there are more nodes than can be counted")
-
-
-def _check_public_nodes(mechanism: EdgeMechanism, profile: Profile, zeros: int | None) -> None:
-    nodes = mechanism.public_nodes
-    if nodes is None:
-        check_no_zeros(zeros)
-        return
-    if mechanism.policy.is_simple and profile.k_plus(nodes):
-        raise DataError("a degree is larger than so few nodes can have")
-    if zeros is None or zeros + profile.num_labels != nodes:
-        raise DataError("zeros and the nodes that have edges are not as many as there are nodes")
 
 
 def _for_edges(name: str, parameters: Mapping[str, Any]) -> Remade:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Ints, read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases.protocols import OF_GRAPHS, ReleaseKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from anonhist.numeric.arrays import Ints
 
 
 class Direction(Enum):
@@ -44,10 +42,11 @@ class Direction(Enum):
         return self is not Direction.UNDIRECTED
 
 
-def check_direction(direction: object) -> None:
+def check_direction(direction: Direction) -> Direction:
     """Refuse what is not a direction."""
     if not isinstance(direction, Direction):
         raise UsageError(f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {direction!r:.80}.")
+    return direction
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ class Graph:
         The nodes that each edge joins, as indices from 0 to num_nodes − 1; ``sources ≤ targets`` where edges have no
         direction. The edges are in ascending order of (source, target); others are sorted. Read-only.
     identities : ndarray of uint64, shape (num_nodes,)
-        The first eight bytes of :func:`~anonhist.numeric.keyed_hash` of each node's name as text, under a fixed public
+        The first eight bytes of :func:`~anonhist.numeric.hashing` of each node's name as text, under a fixed public
         key. Read-only. The arrays are not copied and must not be changed afterwards.
     policy : EdgePolicy
         What counts as an edge. It has been applied.
@@ -207,7 +206,7 @@ class Graph:
 
     Examples
     --------
-    >>> from anonhist.numeric.keyed_hash import keyed_hash
+    >>> from anonhist.numeric.hashing import keyed_hash
     >>> names = keyed_hash(["ann", "bob", "cy"], key=IDENTITY_KEY)[:, 0]
     >>> graph = Graph(np.array([1, 0]), np.array([2, 1]), names, EdgePolicy())
     >>> graph
@@ -216,16 +215,16 @@ class Graph:
     ([0, 1], [1, 2], [1, 2, 1])
     """
 
-    sources: NDArray[np.int64]
-    targets: NDArray[np.int64]
+    sources: Ints
+    targets: Ints
     identities: NDArray[np.uint64]
     policy: EdgePolicy
     nodes_listed: bool
 
     def __init__(
         self,
-        sources: NDArray[np.int64],
-        targets: NDArray[np.int64],
+        sources: Ints,
+        targets: Ints,
         identities: NDArray[np.uint64],
         policy: EdgePolicy,
         nodes_listed: bool = False,  # noqa: FBT001, FBT002  # a fact about the source
@@ -250,7 +249,7 @@ class Graph:
         """Number of edges; private."""
         return int(self.sources.size)
 
-    def degrees(self) -> NDArray[np.int64]:
+    def degrees(self) -> Ints:
         """Return the degree of every node, in-degree or out-degree where that is what the policy counts.
 
         Returns
@@ -325,9 +324,7 @@ def _check_array(array: object, dtype: np.dtype[np.generic], what: str) -> None:
         raise DataError(f"{what} must be a one-dimensional array of {dtype.name}.")
 
 
-def _sorted_edges(
-    sources: NDArray[np.int64], targets: NDArray[np.int64], num_nodes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sorted_edges(sources: Ints, targets: Ints, num_nodes: int) -> tuple[Ints, Ints]:
     """Return edges in ascending order; refuse ends that are not nodes."""
     if num_nodes > MAX_NODES:
         raise DataError("A graph can have 2^31 nodes at most.")
@@ -344,7 +341,7 @@ def _sorted_edges(
     return edge_ends(keys, num_nodes=num_nodes)
 
 
-def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy: EdgePolicy) -> None:
+def _check_policy(sources: Ints, targets: Ints, policy: EdgePolicy) -> None:
     """Refuse sorted edges that the policy leaves out."""
     if not policy.direction.is_directed and bool(np.any(sources > targets)):
         raise DataError("An undirected edge must have its source before its target: sources <= targets.")
@@ -355,7 +352,6 @@ def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy
 
 
 DEGREES = ReleaseKind("degrees", {"edge": OF_GRAPHS, "node": OF_GRAPHS})
-Member = TypeVar("Member", bound="Enum")
 
 
 @runtime_checkable
@@ -380,11 +376,3 @@ def text_of(parameters: Mapping[str, object], name: str) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{name} must be text.")
     return value
-
-
-def member_of(members: type[Member], value: object, name: str) -> Member:
-    """Return the member with this value, or refuse it."""
-    known = {member.value: member for member in members}
-    if value not in known:
-        raise UsageError(f"the {name} must be {' or '.join(known)}.")
-    return known[value]

@@ -26,10 +26,9 @@ from anonhist.graphs.noisy_sums import (
 )
 from anonhist.graphs.projection import histogram
 from anonhist.mechanisms import CentralMechanism, choose
-from anonhist.mechanisms.bands import falling_bounds, reaches
+from anonhist.mechanisms.bands import falling_bounds, sum_bounds
 from anonhist.mechanisms.exponential.calibration import band_delta
-from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile
-from anonhist.mechanisms.noisy_total import of_difference, of_prevalences, of_sums
+from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile, of_difference, of_prevalences, of_sums
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.mechanisms.skeletons import profile_of_fit
 from anonhist.profiles import Profile
@@ -39,8 +38,7 @@ from anonhist.releases.protocols import runs_fall_short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.randomness import RandomSource
 
 
@@ -84,26 +82,21 @@ class SurvivalDegrees(NoisyBins):
         return float(7 * self.max_degree**1.3 / float(self.rate * self.max_degree) ** 0.8)
 
     @property
-    def releases_zeros(self) -> bool:
-        """No: they are never counted."""
-        return False
-
-    @property
     def rate(self) -> Fraction:
         """γ of the noise."""
         return self._rate(self.epsilon, self.bounding.list_distance(self.max_degree, self.direction))
 
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         reaching = np.cumsum(bins[:0:-1])[::-1]
         return add_noise(reaching, noise(self.rate, self.max_degree))
 
-    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, None]:
+    def _publish(self, noisy: Ints) -> tuple[Profile, None]:
         seen = noisy.astype(np.float64)
         labels = max(1.0, float(seen[0]))
         fitted = smooth_sums(seen, float(self.rate), cells_from_above(self.max_degree), labels=labels)
         return profile_of_fit(np.arange(1, self.max_degree + 1), np.minimum.accumulate(fitted)), None
 
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         seen, rate = noisy.astype(np.float64), float(self.rate)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64)
         reaching, wider = (falling_bounds(seen, guess, rate, tail=tail) for tail in (TAIL, SINGLE_TAIL))
@@ -185,7 +178,7 @@ class CumulativeDegrees(NoisyBins):
         distance = self.bounding.sums_distance(self.max_degree, self.direction) - 1
         return nodes / self.relation.distance, self._rate(degrees, distance)
 
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         """Return ñ, then the noisy sums."""
         rate, sums_rate = self.rates
         sums = np.cumsum(bins)
@@ -193,7 +186,7 @@ class CumulativeDegrees(NoisyBins):
             (add_noise(sums[-1:], noise(rate, 1)), add_noise(sums[:-1], noise(sums_rate, self.max_degree)))
         )
 
-    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, int]:
+    def _publish(self, noisy: Ints) -> tuple[Profile, int]:
         nodes, sums_rate = max(0, int(noisy[0])), self.rates[1]
         seen = noisy[1:].astype(np.float64)
         fitted = smooth_sums(seen, float(sums_rate), cells_from_below(self.max_degree), labels=nodes)
@@ -201,12 +194,12 @@ class CumulativeDegrees(NoisyBins):
         profile = profile_of_fit(np.arange(1, self.max_degree + 1), reaching)
         return profile, max(0, nodes - profile.num_labels)
 
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         rate, sums_rate = (float(each) for each in self.rates)
         nodes, seen = float(noisy[0]), -noisy[1:].astype(np.float64)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64) - max(0.0, nodes)
 
-        def bounds(tail: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        def bounds(tail: float) -> tuple[Floats, Floats]:
             # Sums never fall, so their negatives never rise. A fifth of the error probability is for the number of
             # nodes.
             low, high = falling_bounds(seen, guess, sums_rate, tail=tail * 4 / 5)
@@ -291,10 +284,10 @@ class HistogramDegrees(NoisyBins):
         """γ of the noise."""
         return self._rate(self.epsilon, histogram(self.max_degree, self.direction, counts_zeros=self.nodes_listed))
 
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         return add_noise(bins, noise(self.rate, bins.size))
 
-    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, int | None]:
+    def _publish(self, noisy: Ints) -> tuple[Profile, int | None]:
         seen = np.maximum(noisy, 0)
         present = np.flatnonzero(seen[1:]) + 1
         # Noise may produce many nodes of large degrees: no more than can be counted.
@@ -302,19 +295,16 @@ class HistogramDegrees(NoisyBins):
         kept = labels > 0
         return Profile(present[kept], labels[kept]), int(seen[0]) if self.nodes_listed else None
 
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         del run
         rate = float(self.rate)
         degrees = noisy[1:].astype(np.float64)
         alone = noise_quantile(rate, 1, TAIL)
         zeros = (float(noisy[0]) - alone, float(noisy[0]) + alone) if self.nodes_listed else None
-        reaching = np.cumsum(degrees[::-1])[::-1]
-        reach = reaches(rate, degrees.size)[::-1]
         # Intervals hold for each k; running extremes make their ends non-increasing.
-        high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
-        low = np.minimum(np.minimum.accumulate(reaching - reach), high)
+        low, high = sum_bounds(degrees, rate)
         singles = degrees - alone, degrees + alone
-        return evidence_of((low, high), singles, items=of_prevalences(noisy[1:], rate), zeros=zeros)
+        return evidence_of((np.minimum(low, high), high), singles, items=of_prevalences(noisy[1:], rate), zeros=zeros)
 
 
 @frozen
@@ -377,11 +367,6 @@ class PartitionDegrees(NodeMechanism):
         """What the mechanism for profiles states about intervals from its runs."""
         return runs_fall_short(self.central)
 
-    @property
-    def releases_zeros(self) -> bool:
-        """No: a profile has none."""
-        return False
-
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
@@ -395,7 +380,7 @@ class PartitionDegrees(NodeMechanism):
         runs = runs_with_misfit(self.central, cap_counts(profile, self.max_degree), size=size, rng=rng)
         return [(self._cap(run), misfit) for run, misfit in runs]
 
-    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: Ints, source: RandomSource) -> tuple[Run, Evidence | None]:
         released = self.central.release(self._profile(bins), source=source)
         found = released.evidence
         evidence = None
@@ -404,13 +389,19 @@ class PartitionDegrees(NodeMechanism):
             evidence = replace(found, band=found.band.up_to(self.max_degree), prevalences=singles)
         return (self._cap(released.profile), None), evidence
 
-    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: Ints, size: int, rng: np.random.Generator) -> Sequence[Run]:
         return [(self._cap(run), None) for run in self.central.simulate(self._profile(bins), size=size, rng=rng)]
 
     def _cap(self, profile: Profile) -> Profile:
         """Clip degrees above θ, which no node has: post-processing that can only reduce the error."""
         return cap_counts(profile, self.max_degree)
 
-    def _profile(self, bins: NDArray[np.int64]) -> Profile:
+    def _profile(self, bins: Ints) -> Profile:
         present = np.flatnonzero(bins[1:]) + 1
         return Profile(present, bins[present], unit=self.unit)
+
+
+# The first of several with the same predicted error is taken.
+NODE_MECHANISMS: dict[str, type[NodeMechanism]] = {
+    each.method: each for each in (SurvivalDegrees, CumulativeDegrees, PartitionDegrees, HistogramDegrees)
+}

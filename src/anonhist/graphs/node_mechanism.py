@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, derived, frozen
+from anonhist.frozen import Checked, Converted, converted, derived, frozen
 from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, Flow, Projection, named_bounding
-from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, member_of, text_of
+from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, text_of
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
-from anonhist.mechanisms.setting import Setting, make_release, without_sizes
+from anonhist.mechanisms.setting import Setting, make_release, member_of, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,
@@ -32,8 +32,7 @@ from anonhist.releases import Release
 from anonhist.releases.protocols import ReleaseKind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Ints
     from anonhist.releases import Evidence
 
 # A profile, and the number of nodes without an edge where that is released.
@@ -108,12 +107,11 @@ class NodeMechanism(Setting, ABC):
     max_degree: Converted[SupportsIndex, int] = converted(
         partial(parse_whole_number, name="max_degree", most=LARGEST_MAX_DEGREE)
     )
-    direction: Direction = Direction.UNDIRECTED
+    direction: Checked[Direction] = converted(check_direction, default=Direction.UNDIRECTED)
     choice: DegreeChoice | None = None
     bounding: Bounding = Projection()  # a frozen value
 
     def __post_init__(self) -> None:
-        check_direction(self.direction)
         if not isinstance(self.bounding, Projection | Flow) or not isinstance(self.choice, DegreeChoice | None):
             raise UsageError("`bounding` must be Projection() or Flow(), and `choice` a DegreeChoice or None.")
         super().__post_init__()
@@ -211,9 +209,9 @@ class NodeMechanism(Setting, ABC):
         """Approximate sorted ℓ1 error due to noise, from public numbers alone: for choosing."""
 
     @property
-    @abstractmethod
     def releases_zeros(self) -> bool:
         """Whether the number of nodes without an edge is released."""
+        return False
 
     def release(self, graph: Graph, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private graph; the budget of a choice of θ must already be spent.
@@ -265,14 +263,14 @@ class NodeMechanism(Setting, ABC):
         return [(run, drawn or 0) for run, drawn in self._simulate_bins(bins, size, rng)]
 
     @abstractmethod
-    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: Ints, source: RandomSource) -> tuple[Run, Evidence | None]:
         """Release how many nodes have each degree 0..θ, and evidence from noisy values that are not published.
 
         Bin 0 may be used only if nodes are listed.
         """
 
     @abstractmethod
-    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: Ints, size: int, rng: np.random.Generator) -> Sequence[Run]:
         """Do the same on public numbers, ``size`` times."""
 
 
@@ -280,25 +278,25 @@ class NodeMechanism(Setting, ABC):
 class NoisyBins(NodeMechanism, ABC):
     """A mechanism that adds noise to sums of bins, and publishes a function of them."""
 
-    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: Ints, source: RandomSource) -> tuple[Run, Evidence | None]:
         noisy = self._noisy(bins, exact_noise(source))
         run = self._publish(noisy)
         return run, self._evidence(noisy, run)
 
-    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: Ints, size: int, rng: np.random.Generator) -> Sequence[Run]:
         return list(pulsing(self._run(bins, simulated_noise(rng)) for _ in range(size)))
 
-    def _run(self, bins: NDArray[np.int64], noise: Noise) -> Run:
+    def _run(self, bins: Ints, noise: Noise) -> Run:
         return self._publish(self._noisy(bins, noise))
 
     @abstractmethod
-    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    def _noisy(self, bins: Ints, noise: Noise) -> Ints:
         """Spend the budget: return numbers with noise."""
 
     @abstractmethod
-    def _publish(self, noisy: NDArray[np.int64]) -> Run:
+    def _publish(self, noisy: Ints) -> Run:
         """Return what is published, a function of those numbers."""
 
     @abstractmethod
-    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+    def _evidence(self, noisy: Ints, run: Run) -> Evidence:
         """Return intervals for the true numbers, from those numbers alone; what is published guides the search."""

@@ -16,7 +16,7 @@ from anonhist.ingest.memory import plain_labels
 from anonhist.ingest.naming import as_text, check_batch, name_columns, names_of
 from anonhist.ingest.query import record_batches, text_buffers
 from anonhist.ingest.source import Reading, holder_of
-from anonhist.numeric.keyed_hash import hash_buffer
+from anonhist.numeric.hashing import hash_buffer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,18 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Literal, SupportsIndex, get_args
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args
 
 import numpy as np
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, named_bounding, parse_candidates
 from anonhist.graphs.flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Degrees, EdgePolicy, Graph
-from anonhist.graphs.node_degrees import CumulativeDegrees, HistogramDegrees, PartitionDegrees, SurvivalDegrees
+from anonhist.graphs.node_degrees import NODE_MECHANISMS, CumulativeDegrees, HistogramDegrees
 from anonhist.graphs.node_mechanism import NAMES_STAY, NEEDS_NODES, SMALLEST_RATE, NodeMechanism
 from anonhist.graphs.projection import project_each
 from anonhist.mechanisms.noise import add_noise, exact_noise
@@ -37,7 +37,7 @@ from anonhist.randomness import RandomSource, discrete_laplace_variance
 from anonhist.releases.content import estimates_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from anonhist.graphs.graph import Direction
     from anonhist.releases import Release
@@ -106,13 +106,12 @@ class BoundedDegrees:
     max_degree: Converted[SupportsIndex | Literal["auto"], int | Literal["auto"]] = converted(
         _max_degree, default="auto"
     )
-    method: MethodName = "auto"
+    method: Checked[MethodName] = converted(partial(parse_method, name="method"), default="auto")
     bounding: BoundingName = "projection"
     choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
     candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
 
     def __post_init__(self) -> None:
-        parse_method(self.method, name="method")
         named_bounding(self.bounding)
 
     def prepare(
@@ -159,20 +158,16 @@ class BoundedDegrees:
         nodes_listed: bool,  # noqa: FBT001  # a fact about the source
     ) -> NodeMechanism:
         """Return the mechanism requested, or the one with the lowest predicted error: from public facts alone."""
-        mechanisms: dict[str, Callable[..., NodeMechanism]] = {
-            "survival": SurvivalDegrees,
-            "cumulative": CumulativeDegrees,
-            "partition": PartitionDegrees,
-            "histogram": partial(HistogramDegrees, nodes_listed=nodes_listed),
-        }
-        if not nodes_listed:
-            del mechanisms["cumulative"]
+        able = [each for each in NODE_MECHANISMS.values() if nodes_listed or each is not CumulativeDegrees]
         bounding = named_bounding(self.bounding)
         made: list[NodeMechanism] = []
         refusals: list[UsageError] = []
-        for make in mechanisms.values() if self.method == "auto" else [mechanisms[self.method]]:
+        for kind in able if self.method == "auto" else [NODE_MECHANISMS[self.method]]:
+            own: dict[str, Any] = {"nodes_listed": nodes_listed} if kind is HistogramDegrees else {}
             try:
-                made.append(make(epsilon, relation, max_degree=max_degree, direction=direction, bounding=bounding))
+                made.append(
+                    kind(epsilon, relation, max_degree=max_degree, direction=direction, bounding=bounding, **own)
+                )
             except UsageError as error:
                 refusals.append(error)
         if not made:
@@ -180,7 +175,7 @@ class BoundedDegrees:
         return min(made, key=lambda mechanism: mechanism.predicted_error)
 
 
-@dataclass(frozen=True)
+@frozen
 class NodePrivacy:
     """Protect every node with all its edges, however many.
 
@@ -201,10 +196,7 @@ class NodePrivacy:
     1
     """
 
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
-
-    def __post_init__(self) -> None:
-        check_relation(self.relation)
+    relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
 
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.bands import merge_steps, whole
 from anonhist.mechanisms.noise import noise_quantile
 from anonhist.numeric.arrays import read_only
-from anonhist.numeric.projections import decreasing_fit
-from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
+from anonhist.numeric.fits import LARGEST_LOG, Curvature, decreasing_fit, rates_at, smooth_fit
 from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def smooth_sums(noisy: Floats, rate: float, cells: Cells, *, labels: float) -> F
     """Return estimates of sums of bins, given noisy ones: deterministic post-processing.
 
     Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``, γ the rate. Logarithms of the bins are fitted as
-    :func:`~anonhist.numeric.smooth_fit.smooth_fit` describes: smooth, unless the sums contradict it. ``labels`` is
+    :func:`~anonhist.numeric.fits.smooth_fit` describes: smooth, unless the sums contradict it. ``labels`` is
     about the number of all labels.
     """
     start = _isotonic_cells(noisy, cells)
@@ -183,13 +183,6 @@ def evidence_of(
     The bounds ``reaching`` must never increase.
     """
     none = None if zeros is None else (int(np.clip(zeros[0], 0, _MOST)), int(np.clip(zeros[1], 0, _MOST)))
-    band, prevalences = KPlusBand(*_steps(*reaching)), PrevalenceBand(*_steps(*singles))
-    return Evidence(band, prevalences=prevalences, zeros=none, items=items)
-
-
-def _steps(low: Floats, high: Floats) -> tuple[Ints, Ints, Ints]:
-    """Return intervals at 1, 2, … as whole numbers, equal neighbors as one."""
-    lows, highs = (np.clip(side, 0, _MOST).astype(np.int64) for side in (low, high))
-    kept = np.ones(low.size, dtype=np.bool_)
-    kept[:-1] = (np.diff(lows) != 0) | (np.diff(highs) != 0)
-    return np.arange(1, low.size + 1)[kept], lows[kept], highs[kept]
+    places = np.arange(1, reaching[0].size + 1)
+    band, prevalences = (merge_steps(places, *map(whole, sides)) for sides in (reaching, singles))
+    return Evidence(KPlusBand(*band), prevalences=PrevalenceBand(*prevalences), zeros=none, items=items)

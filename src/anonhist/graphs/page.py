@@ -9,8 +9,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
-from anonhist.graphs.degree_numbers import degree_ccdf, falls
-from anonhist.graphs.statistics import degree_statistics
+from anonhist.graphs.degree_numbers import degree_ccdf, degree_statistics, falls
 from anonhist.privacy import short_decimal, warning
 from anonhist.properties.estimate import Holds
 from anonhist.releases import Release
@@ -51,9 +50,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    from anonhist.graphs.statistics import DegreeStatistics
+    from anonhist.graphs.degree_numbers import DegreeStatistics
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.properties.estimate import Estimate
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"
@@ -65,22 +64,11 @@ NOT_THIS_PAGE = (
 _HUGE = 1e15
 
 
-def degree_exclusions(release: Release, *, is_private: bool) -> list[str]:
-    """Say what the promise does not cover."""
-    listed = exclusions(release.guarantee.unit)
-    return listed if is_private else ["This page, which shows the true degrees.", *listed]
-
-
 def notes(release: Release, statistics: DegreeStatistics) -> list[str]:
     """Say what a reader must know before the numbers: what is missing, and what is mostly noise."""
     said = [sentence for _, sentence in bound_of(release)]
     named = [statistics.tail.exponent, statistics.edges]
     return said + list(dict.fromkeys(warning for each in named for warning in each.warnings))
-
-
-def counted_nodes(data: DegreeData) -> str:
-    """Say of which nodes shares are."""
-    return "of the nodes with an edge" if data.zeros is None else "of all nodes, those without an edge among them"
 
 
 def tail_text(statistics: DegreeStatistics) -> str:
@@ -206,7 +194,7 @@ def comparable(release: Release, truth: DegreeData | None) -> tuple[DegreeData, 
     return data, truth
 
 
-def _levels(data: DegreeData) -> NDArray[np.int64]:
+def _levels(data: DegreeData) -> Ints:
     levels = falls(data)
     if data.error is not None and not data.why_no_band:
         # The band may change where the curve does not.
@@ -221,7 +209,7 @@ def _right(data: DegreeData) -> float:
     return max(2.5, 1.25 * last) if data.max_degree is None else last + 1
 
 
-def _up_to(ends: NDArray[np.float64], values: NDArray[np.float64], foot: float) -> NDArray[np.float64]:
+def _up_to(ends: Floats, values: Floats, foot: float) -> Floats:
     """Return what holds from each end on, zero at the foot of the log scale."""
     return np.maximum(np.append(values, values[-1:])[: ends.size], foot)
 
@@ -259,7 +247,10 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
             guarantee,
             sentence=plain_promise(guarantee, result="result" if is_private else "released number"),
             meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
-            not_covered=degree_exclusions(release, is_private=is_private),
+            not_covered=[
+                *([] if is_private else ["This page, which shows the true degrees."]),
+                *exclusions(guarantee.unit),
+            ],
         ),
         ccdf=inline_svg(
             lambda: ccdf_figure(release, not_private_truth=true_degrees),
@@ -268,7 +259,9 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
             + ("" if is_private else f". {NOT_PRIVATE}"),
             hover=ccdf_hover(release, not_private_truth=true_degrees),
         ),
-        counted=counted_nodes(comparable(release, true_degrees)[0]),
+        counted="of the nodes with an edge"
+        if comparable(release, true_degrees)[0].zeros is None
+        else "of all nodes, those without an edge among them",
         degrees=inline_svg(
             lambda: prevalences_figure(release),
             name="degrees",

@@ -119,20 +119,23 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     given = None if min_degree is None else float(parse_whole_number(min_degree, name="min_degree"))
     found = DegreeData.of(data)
     law = PowerLaw.of(found.profile, found.max_degree)
-    if not _has_tail(law, given):
+    fit = _fit(law, given)
+    if fit is None:
         return _nothing(found, given)
-    start = _start(law, given)
-    value, at = _exponent(law, start), np.array([start])
+    (start, value), at = fit, np.array([fit[0]])
     steep, flat = value > MOST - 0.01, value < LEAST + 1e-3
     distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])
     nodes = float(law.num_at_least(at)[0])
-    runs = [_refit(profile, found.max_degree, given, (start, value)) for profile, _ in found.runs]
-    drawn = _redraw(law) if given is None else []
+    # A run without such a tail says nothing of its exponent.
+    runs = [_fit(PowerLaw.of(profile, found.max_degree), given) or fit for profile, _ in found.runs]
+    # Seeded, so that the same degrees always give the same error.
+    rng = np.random.default_rng(0)
+    drawn = [] if given is not None else [_fit(law.resample(rng), None) or fit for _ in range(_BOOTSTRAPS)]
     own = law.sampling_error(value, start) if given is not None else _off(value, drawn)
     noise = _off(value, runs)
     statement = found.unknown
     low, high = 1.0, math.inf
-    if found.is_known:
+    if statement is None:
         starts = np.unique([start, *(each for each, _ in (*drawn, *runs))])
         low, high = law.likelihood_interval(starts[starts <= law.degrees[-1]])
         far = NORMAL_95 * widening_factor(len(runs)) * noise if runs else 0.0
@@ -156,7 +159,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
 
 def _statement(law: PowerLaw, given: float | None, nodes: float, distance: float, *, is_open: bool) -> Statement:
     """Return which ends of the interval hold."""
-    if given is None and not law.has_choice(least_nodes=_LEAST_NODES):
+    if given is None and not law.has_choice():
         return Statement(Holds.NONE, _FEW)
     scaled = (distance - 0.2 / nodes) * (math.sqrt(nodes) + 0.26 + 0.5 / math.sqrt(nodes))
     if given is None and scaled > _TOO_FAR:
@@ -166,36 +169,12 @@ def _statement(law: PowerLaw, given: float | None, nodes: float, distance: float
     return Statement(Holds.BOTH, _OF_LIKELIHOOD if given is not None else _OF_STARTS)
 
 
-def _has_tail(law: PowerLaw, given: float | None) -> bool:
-    return bool(law.degrees.size) and (given is None or (law.degrees[-1] >= given and given < law.bound))
-
-
-def _start(law: PowerLaw, given: float | None) -> float:
-    return law.best_start(least_nodes=_LEAST_NODES, starts=_STARTS, places=_PLACES) if given is None else given
-
-
-def _exponent(law: PowerLaw, start: float) -> float:
-    return float(law.exponents(np.array([start]))[0])
-
-
-def _refit(
-    profile: Profile, max_degree: int | None, given: float | None, otherwise: tuple[float, float]
-) -> tuple[float, float]:
-    """Return the start and exponent of a run, found as for the release; ``otherwise`` where it has no tail."""
-    law = PowerLaw.of(profile, max_degree)
-    if not _has_tail(law, given):
-        return otherwise
-    start = _start(law, given)
-    return start, _exponent(law, start)
-
-
-def _redraw(law: PowerLaw) -> list[tuple[float, float]]:
-    """Return the starts, chosen anew, and exponents where nodes are drawn again."""
-    # Seeded, so that the same degrees always give the same error.
-    rng = np.random.default_rng(0)
-    again = [law.resample(rng) for _ in range(_BOOTSTRAPS)]
-    starts = [_start(each, None) for each in again]
-    return [(start, _exponent(each, start)) for each, start in zip(again, starts, strict=True)]
+def _fit(law: PowerLaw, given: float | None) -> tuple[float, float] | None:
+    """Return where the tail begins, which is chosen unless it is given, and its exponent; None if there is no tail."""
+    if not law.degrees.size or (given is not None and not law.degrees[-1] >= given < law.bound):
+        return None
+    start = law.best_start() if given is None else given
+    return start, float(law.exponents(np.array([start]))[0])
 
 
 def _off(value: float, fits: list[tuple[float, float]]) -> float:
@@ -247,9 +226,9 @@ class PowerLaw:
         sums = np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)
         return np.asarray(sums[np.searchsorted(self.degrees, degrees)])
 
-    def has_choice(self, *, least_nodes: int) -> bool:
+    def has_choice(self) -> bool:
         """Return whether a q can be chosen: some degree has so many nodes from there on, or all have the same."""
-        return bool(self._able(least_nodes).size) or (self.degrees.size == 1 and self.nodes[0] >= least_nodes)
+        return bool(self._able.size) or (self.degrees.size == 1 and self.nodes[0] >= _LEAST_NODES)
 
     def exponents(self, starts: Floats) -> Floats:
         """Return the α of the largest likelihood for each q, where some node has a degree of at least q.
@@ -324,16 +303,16 @@ class PowerLaw:
         far = np.where(places >= starts[:, np.newaxis], np.abs(law - shares), 0.0)
         return np.asarray(far.max(axis=1, initial=0.0))
 
-    def best_start(self, *, least_nodes: int, starts: int, places: int) -> float:
-        """Return the q of the least distance, from at most ``starts`` degrees with ``least_nodes`` nodes from there on.
+    def best_start(self) -> float:
+        """Return the q of the least distance, from at most 50 degrees with 50 nodes or more from there on.
 
         At least two degrees lie from there on; where that is too much to ask, the smallest degree of all is returned.
         """
-        able = self._able(least_nodes)
+        able = self._able
         if not able.size:
             return float(self.degrees[0])
-        tried = able[_spread(able.size, starts)]
-        return float(tried[np.argmin(self.distances(self.exponents(tried), tried, most=places))])
+        tried = able[_spread(able.size, _STARTS)]
+        return float(tried[np.argmin(self.distances(self.exponents(tried), tried, most=_PLACES))])
 
     def resample(self, rng: np.random.Generator) -> PowerLaw:
         """Return as many nodes, drawn from these with replacement."""
@@ -346,9 +325,10 @@ class PowerLaw:
         """How many nodes were cut down to the bound."""
         return float(self.nodes[self.degrees >= self.bound].sum())
 
-    def _able(self, least_nodes: int) -> Floats:
+    @property
+    def _able(self) -> Floats:
         """Return the degrees that may be chosen as q."""
-        able = self.degrees[(self.num_at_least(self.degrees) >= least_nodes) & (self.degrees <= self.bound / _SPAN)]
+        able = self.degrees[(self.num_at_least(self.degrees) >= _LEAST_NODES) & (self.degrees <= self.bound / _SPAN)]
         return np.asarray(able[able < self.degrees[-1]])
 
     def _means(self, starts: Floats) -> tuple[Floats, Floats, Floats]:

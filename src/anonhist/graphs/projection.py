@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 
 from anonhist.errors import DataError
 from anonhist.graphs.graph import Direction, Graph, check_simple
-from anonhist.numeric.keyed_hash import hash_words
+from anonhist.numeric.arrays import Bools, Ints
+from anonhist.numeric.hashing import hash_words
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from anonhist.numeric.arrays import Bools, Ints
 
 # A part of the scan has at least this many edges, and a quarter as many as there are nodes: then the work per part and
 # node costs no more than the work per edge.
@@ -52,7 +52,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
-def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
+def project(graph: Graph, max_degree: int) -> Ints:
     """Return the degrees of all nodes after the projection to a largest degree.
 
     Edges are added one by one, in an order that does not change when a node comes or goes, and an edge is left out if

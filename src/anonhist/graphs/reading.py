@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, converted, derived, frozen
 from anonhist.graphs.edge_documents import check_konect, edges_of_networkx, local_files, opened_document
 from anonhist.graphs.edge_formats import EdgeFormat, EdgeFormatName, edge_format_of, edges_of_lines, parse_edge_format
 from anonhist.graphs.edge_query import (
@@ -134,21 +134,20 @@ def read_edges(
     >>> read_edges([("ann", "bob"), ("bob", "cy")])
     Graph(3 nodes, 2 edges)
     """
-    form = parse_edge_format(format)
-    asked = _Asked(origin, target, table, form, delimiter, header, comment, policy, limits)
-    source, nodes = asked.check(as_path(source), as_path(nodes))
-    if asked.is_in_memory(source):
-        return asked.graph(source, nodes)
-    listed = asked.listed(source, nodes)
+    said = (origin, target, table, format, delimiter, header, comment)
+    asked = _Asked(as_path(source), as_path(nodes), *said, policy, limits)
+    if asked.is_in_memory:
+        return asked.graph()
+    listed = asked.listed()
     names = EndNames()
-    with asked.opened_rows(source, progress) as rows:
+    with asked.opened_rows(progress) as rows:
         for batch in record_batches(with_names(rows), _ROWS):
             check_batch(batch, only_whole=True)
             names.add(batch)
     sources, targets, identities = names.rank(listed)
     edges = normalize(sources, targets, num_nodes=identities.size, policy=policy)
-    asked.tell(LeftOut(names.rows, names.without_ends, edges.self_loops, edges.duplicates), source, notify)
-    return Graph(edges.sources, edges.targets, identities, policy, nodes_listed=nodes is not None)
+    asked.tell(LeftOut(names.rows, names.without_ends, edges.self_loops, edges.duplicates), notify)
+    return Graph(edges.sources, edges.targets, identities, policy, nodes_listed=listed is not None)
 
 
 def read_degrees(
@@ -193,13 +192,12 @@ def read_degrees(
     >>> degrees.profile
     Profile(n=4, num_labels=3, {1: 2, 2: 1})
     """
-    form = parse_edge_format(format)
-    asked = _Asked(origin, target, table, form, delimiter, header, comment, policy, limits)
-    source, nodes = asked.check(as_path(source), as_path(nodes))
-    if asked.is_in_memory(source):
-        return asked.graph(source, nodes).degree_profile()
-    listed = asked.listed(source, nodes)
-    with asked.opened_rows(source, progress) as rows:
+    said = (origin, target, table, format, delimiter, header, comment)
+    asked = _Asked(as_path(source), as_path(nodes), *said, policy, limits)
+    if asked.is_in_memory:
+        return asked.graph().degree_profile()
+    listed = asked.listed()
+    with asked.opened_rows(progress) as rows:
         if listed is None and is_spark(rows):
             pairs, left_out = count_degrees(rows, policy, tells=notify is not None)
         else:
@@ -209,83 +207,93 @@ def read_degrees(
             pairs = [(int(degree), int(prevalence)) for degree, is_null, _, prevalence, _ in found if not is_null]
             left_out = _count_left_out(found, policy)
     if left_out is not None:
-        asked.tell(left_out, source, notify)
+        asked.tell(left_out, notify)
     unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
     return Degrees(Profile.from_prevalences(pairs, unit=unit), policy, None if listed is None else len(listed))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Asked:
-    """What is said of a source."""
+    """What is said of a source, and of its nodes; what contradicts itself is refused."""
 
+    source: Any
+    nodes: Any
     origin: str | None
     target: str | None
     table: str | None
-    format: EdgeFormat | None
+    format: Converted[object, EdgeFormat | None] = converted(parse_edge_format)
     delimiter: str | None
     header: bool | None
     comment: str | None
     policy: EdgePolicy
     limits: EngineLimits | None
+    # That of a file which says itself what an edge is, None for a table: as said, or else by its name.
+    form: Converted[Any, EdgeFormat | None] = derived(
+        lambda self: (
+            self.format
+            if self.format is not None or not isinstance(self.source, str) or self.says_columns
+            else edge_format_of(self.source)
+        )
+    )
 
-    def check(self, source: Any, nodes: Any) -> tuple[Any, Any]:
-        """Return the source and the nodes, or refuse what contradicts itself."""
+    def __post_init__(self) -> None:
         check_policy(self.policy)
+        source = self.source
         is_file = isinstance(source, str) and not source.startswith((*DATABASES, *SPARK_URLS))
-        if _is_edges_in_memory(source) and (self._says_columns() or self.format is not None):
+        if self._is_edges and (self.says_columns or self.format is not None):
             raise UsageError("Pairs, matrices and networkx graphs have no columns to name and no delimiter.")
-        if self.format is not None and (not is_file or self._says_columns()):
+        if self.format is not None and (not is_file or self.says_columns):
             raise UsageError(
                 "`format` is for files that say themselves what an edge is: leave it out for tables, of which you name "
                 "the columns (`origin` and `target`), the separator (`delimiter`) or the comments (`comment`)."
             )
         if self.comment is not None and not is_delimited(source):
             raise UsageError("Comments are left out of delimited files on this machine alone: leave `comment` out.")
-        if _is_same(nodes, source) and source == "-":
+        if self._is_of_nodes and source == "-":
             raise UsageError("Standard input can be read once: as edges or as nodes, not as both.")
-        return source, nodes
 
-    def form(self, source: Any) -> EdgeFormat | None:
-        """Return the format of files that say themselves what an edge is, None for a table."""
-        if self.format is not None or not isinstance(source, str) or self._says_columns():
-            return self.format
-        return edge_format_of(source)
-
-    def _says_columns(self) -> bool:
+    @property
+    def says_columns(self) -> bool:
+        """Whether anything is said that only a table has."""
         said = (self.origin, self.target, self.table, self.delimiter, self.header, self.comment)
         return any(each is not None for each in said)
 
-    def is_in_memory(self, source: Any) -> bool:
-        """Return whether a graph is made of the source without an engine."""
-        form = self.form(source)
-        return _is_edges_in_memory(source) or (form is not None and form.is_of_networkx)
+    @property
+    def _is_edges(self) -> bool:
+        """Whether the source is edges that need no engine."""
+        return not isinstance(self.source, str | SparkFiles) and not is_table(self.source)
 
-    def graph(self, source: Any, nodes: Any) -> Graph:
+    @property
+    def _is_of_nodes(self) -> bool:
+        """Whether the list of nodes is the file of edges itself."""
+        return isinstance(self.nodes, str) and isinstance(self.source, str) and self.nodes == self.source
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether a graph is made of the source without an engine."""
+        return self._is_edges or self.form in (EdgeFormat.GRAPHML, EdgeFormat.GML)
+
+    def graph(self) -> Graph:
         """Make a graph without an engine."""
-        form = self.form(source)
-        if form is None:
-            return as_graph(source, policy=self.policy, nodes=_plain_nodes(nodes))
-        (path,) = local_files(source, form)
-        pairs, own = edges_of_networkx(path, form, self.policy)
-        return as_graph(pairs, policy=self.policy, nodes=own if _is_same(nodes, source) else _plain_nodes(nodes))
+        nodes = self.nodes
+        if not self._is_of_nodes and (isinstance(nodes, str) or is_table(nodes)):
+            nodes = node_names(nodes).to_pylist()
+        if self.form is None:
+            return as_graph(self.source, policy=self.policy, nodes=nodes)
+        (path,) = local_files(self.source, self.form)
+        pairs, own = edges_of_networkx(path, self.form, self.policy)
+        return as_graph(pairs, policy=self.policy, nodes=own if self._is_of_nodes else nodes)
 
-    def listed(self, source: Any, nodes: Any) -> Any:
+    def listed(self) -> Any:
         """Return the names of all nodes, if they are listed; a file that lists its own is read as its edges are."""
-        if nodes is None:
+        if self.nodes is None:
             return None
-        return node_names(nodes, self.form(source) if _is_same(nodes, source) else None)
-
-    def _keys(self) -> tuple[str, str]:
-        """Return the keys of both ends, which JSON lines do not say themselves."""
-        return (
-            required_key(self.origin, role="source", option="origin"),
-            required_key(self.target, role="target", option="target"),
-        )
+        return node_names(self.nodes, self.form if self._is_of_nodes else None)
 
     @contextmanager
-    def opened_rows(self, source: Any, progress: Callable[[float], None] | None) -> Iterator[Any]:
-        """Open a source as rows (source, target)."""
-        form = self.form(source)
+    def opened_rows(self, progress: Callable[[float], None] | None) -> Iterator[Any]:
+        """Open the source as rows (source, target)."""
+        source, form = self.source, self.form
         if form is not None and form.is_document:
             (path,) = local_files(source, form)
             limits = self.limits or NO_LIMITS
@@ -297,7 +305,10 @@ class _Asked:
         kind = None if form is None else "labels"
         has_header = self.header is not False
         holder = holder_of(source, table=self.table, format=kind, delimiter=self.delimiter, header=has_header)
-        keys = self._keys() if holder.form is Form.JSON else ()
+        # JSON lines do not say themselves which of their keys are the ends.
+        said = (("source", "origin", self.origin), ("target", "target", self.target))
+        ends = said if holder.form is Form.JSON else ()
+        keys = tuple(required_key(key, role=role, option=option) for role, option, key in ends)
         asked = Reading(keys, comment=self.comment, progress=progress, limits=self.limits)
         with holder.open(asked) as opened:
             if form is not None:
@@ -305,35 +316,20 @@ class _Asked:
                 return
             # A header that nobody spoke of may be missing, and would be an edge that nobody counts.
             may_guess = self.header is not None or not opened.header.is_line
-            ends = edge_columns(opened.header, self.origin, self.target, may_guess=may_guess)
-            is_directed = self.policy.direction.is_directed
+            columns = edge_columns(opened.header, self.origin, self.target, may_guess=may_guess)
             table = opened.table
             if self.comment is None and is_delimited(source):
                 table = without_comments(table, opened.header)
-            table = with_directions(table, opened.header) if is_directed else table
-            yield edge_rows(table, *map(opened.header.in_table, ends))
+            if self.policy.direction.is_directed:
+                table = with_directions(table, opened.header)
+            yield edge_rows(table, *map(opened.header.in_table, columns))
 
-    def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:
+    def tell(self, left_out: LeftOut, notify: Callable[[str], None] | None) -> None:
         """Tell the operator what was left out, or refuse a text in which nothing is an edge."""
-        if left_out.rows and left_out.without_ends == left_out.rows and self.form(source) is not None:
+        if left_out.rows and left_out.without_ends == left_out.rows and self.form is not None:
             raise DataError("No line has two names separated by spaces or tabs; give the separator (`delimiter`).")
-        if notify is not None and left_out.is_any:
+        if notify is not None and (left_out.without_ends or left_out.self_loops or left_out.duplicates):
             notify(str(left_out))
-
-
-def _is_edges_in_memory(source: Any) -> bool:
-    """Return whether the source is edges that need no engine."""
-    return not isinstance(source, str | SparkFiles) and not is_table(source)
-
-
-def _is_same(nodes: Any, source: Any) -> bool:
-    """Return whether the list of nodes is the file of edges itself."""
-    return isinstance(nodes, str) and isinstance(source, str) and nodes == source
-
-
-def _plain_nodes(nodes: Any) -> Any:
-    """Return a list of nodes as as_graph takes it."""
-    return node_names(nodes).to_pylist() if isinstance(nodes, str) or is_table(nodes) else nodes
 
 
 def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:

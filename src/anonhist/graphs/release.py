@@ -16,7 +16,7 @@ from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.graphs.edge_privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
 from anonhist.graphs.node_privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
-from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.hashing import keyed_hash
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.randomness import RandomSource
@@ -25,6 +25,8 @@ from anonhist.releases.content import charged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from anonhist.numeric.arrays import Ints
 
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
@@ -99,13 +101,14 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     # The nodes of a networkx graph are a set, and a mapping to their attributes as well.
     if isinstance(nodes, str | bytes) or (isinstance(nodes, Mapping) and not isinstance(nodes, AbstractSet)):
         raise UsageError("`nodes` must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
+    ends: NDArray[Any] | list[Any]
     if is_networkx(source):
-        return _from_networkx(source, policy, nodes)
-    if hasattr(source, "tocsr") and hasattr(source, "shape"):
-        return _from_names(_name_ids(_matrix_ends(source, policy)), policy, nodes)
-    if isinstance(source, np.ndarray):
-        return _from_names(_name_ids(_array_ends(source)), policy, nodes)
-    return _from_names(_name_ids(_listed_ends(source)), policy, nodes)
+        ends = _networkx_ends(source, policy)
+    elif hasattr(source, "tocsr") and hasattr(source, "shape"):
+        ends = _matrix_ends(source, policy)
+    else:
+        ends = _array_ends(source) if isinstance(source, np.ndarray) else _listed_ends(source)
+    return _from_names(_name_ids(ends), policy, nodes)
 
 
 def is_networkx(source: object) -> bool:
@@ -113,24 +116,14 @@ def is_networkx(source: object) -> bool:
     return all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed"))
 
 
-def as_undirected(source: NetworkxGraph) -> Graph:
-    """Make a graph of an undirected networkx graph by the default policy; refuse a directed one."""
-    if source.is_directed():
-        raise UsageError(
-            "This networkx graph is directed: say which degrees are counted, as in "
-            "as_graph(graph, policy=EdgePolicy(Direction.IN)), and release those of the result."
-        )
-    return as_graph(source)
-
-
-def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
+def _networkx_ends(source: Any, policy: EdgePolicy) -> list[Any]:
     if policy.direction.is_directed and not source.is_directed():
         raise UsageError(
             "This networkx graph is undirected, so it has no in- or out-degrees: give a DiGraph, "
             "or a policy with Direction.UNDIRECTED."
         )
     # networkx's own view of edges is a mapping, whose keys are the edges.
-    return _from_names(_name_ids(_listed_ends(list(source.edges()))), policy, nodes)
+    return _listed_ends(list(source.edges()))
 
 
 def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
@@ -191,7 +184,7 @@ class _Named:
     """Distinct names, in any order, and the index of each id's name."""
 
     names: list[str]
-    codes: NDArray[np.int64]
+    codes: Ints
 
 
 def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
@@ -224,7 +217,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
     return _Named(list(places), codes)
 
 
-def _whole(ids: NDArray[Any]) -> NDArray[np.int64]:
+def _whole(ids: NDArray[Any]) -> Ints:
     """Return an array of whole floats as integers, or refuse it."""
     if np.isnan(ids).any():
         raise DataError(_MISSING)
@@ -329,7 +322,12 @@ def release_degrees(
     if not isinstance(graph, Graph | Degrees):
         if not is_networkx(graph):
             raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not {kind_of(graph)}.")
-        graph = as_undirected(graph)
+        if graph.is_directed():
+            raise UsageError(
+                "This networkx graph is directed: say which degrees are counted, as in "
+                "as_graph(graph, policy=EdgePolicy(Direction.IN)), and release those of the result."
+            )
+        graph = as_graph(graph)
     listed = graph.nodes_listed if isinstance(graph, Graph) else graph.num_nodes is not None
     prepared = AskedDegrees(privacy, epsilon, mechanism, simulations).prepared(graph.policy, nodes_listed=listed)
     own = {"policy": graph.policy}

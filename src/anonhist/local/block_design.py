@@ -12,9 +12,9 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
-from anonhist.local.bits import check_entries
-from anonhist.local.decoding.decoder import SupportChannel
-from anonhist.local.surveys.estimate import BlockLimits, SupportLimits
+from anonhist.local.decoder import SupportChannel
+from anonhist.local.estimate import BlockLimits, SupportLimits
+from anonhist.local.survey import check_entries
 from anonhist.numeric import SignedSums, TwoBinomials
 from anonhist.numeric.projective_space import ProjectiveSpace, prime_at_least, prime_at_most
 from anonhist.privacy import parse_whole_number
@@ -23,8 +23,8 @@ from anonhist.randomness import bernoulli, uniform_integers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.estimate import Limits
-    from anonhist.local.surveys.reports import Tally
+    from anonhist.local.estimate import Limits
+    from anonhist.local.reports import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.numeric.projective_space import HadamardMatrix
     from anonhist.randomness import RandomSource

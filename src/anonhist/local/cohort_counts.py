@@ -14,17 +14,24 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
-from anonhist.local.decoding.decoder import BitChannel, SupportChannel
+from anonhist.local.decoder import BitChannel, SupportChannel
 from anonhist.numeric.arrays import read_only
-from anonhist.numeric.keyed_hash import hash_words, keyed_hash
-from anonhist.numeric.multiply_shift import bucket_widths, buckets, label_words, paired_buckets, seed_coefficients
+from anonhist.numeric.hashing import (
+    bucket_widths,
+    buckets,
+    hash_words,
+    keyed_hash,
+    label_words,
+    paired_buckets,
+    seed_coefficients,
+)
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding.decoder import Channel
-    from anonhist.local.surveys.alphabet import Alphabet
+    from anonhist.local.alphabet import Alphabet
+    from anonhist.local.decoder import Channel
 
 
 @frozen

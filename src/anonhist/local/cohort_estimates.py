@@ -11,8 +11,7 @@ import numpy as np
 
 from anonhist.frozen import frozen
 from anonhist.local.cohort_counts import Supports
-from anonhist.local.decoding.names import p_values
-from anonhist.local.surveys.estimate import Raw, SupportLimits
+from anonhist.local.estimate import Raw, SupportLimits, p_values
 from anonhist.numeric import TwoBinomials
 from anonhist.numeric.arrays import read_only
 

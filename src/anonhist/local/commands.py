@@ -19,6 +19,7 @@ from anonhist.terminal.decorators import (
     LazyGroup,
     OneOf,
     SectionedCommand,
+    WholeNumber,
     catalogue_options,
     one_character,
     option_word,
@@ -27,22 +28,20 @@ from anonhist.terminal.decorators import (
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import (
     delimiter_option,
-    force_option,
     label_option,
     no_header_option,
     output_options,
-    quiet_option,
 )
 from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import BinaryIO, TextIO
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.local.mechanisms import Recommendation
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.destinations import Outputs
 
@@ -91,7 +90,10 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
 @click.option("--epsilon", metavar="E", help="Privacy budget of one report, such as 1; no default.")
 @click.option("--alphabet", metavar="FILE", help="File of all possible values, one per line.")
 @click.option(
-    "--alphabet-size", metavar="K", help="Instead of --alphabet: values are the whole numbers from 0 to K - 1."
+    "--alphabet-size",
+    type=WholeNumber(),
+    metavar="K",
+    help="Instead of --alphabet: values are the whole numbers from 0 to K - 1.",
 )
 @click.option(
     "--other",
@@ -106,27 +108,25 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
     help="Name of the survey; reports of surveys with different names cannot be combined.",
 )
 @charging_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE.json",
-    help="File to write; by default survey.json, or standard output in a pipe.",
+@output_options(
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE.json",
+        help="File to write; by default survey.json, or standard output in a pipe.",
+    )
 )
-@force_option
-@quiet_option
 def new(
     *,
     mechanism: str,
     own: dict[str, str | None],
     epsilon: str | None,
     alphabet: str | None,
-    alphabet_size: str | None,
+    alphabet_size: int | None,
     other: str | None,
     title: str,
     account: AskedAccount,
-    output: str | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Make a survey: the public settings of all devices.
 
@@ -137,11 +137,10 @@ def new(
     no more. Make a new survey whenever the same people are asked again.
     """
     account.check()
-    target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
+    target = outputs.target(SURVEY_OUTPUT)
     from anonhist.formats.files import check_ending, write_recorded
     from anonhist.local.files import survey_text
-    from anonhist.local.mechanisms import needed_names, parameter_names, survey_class, takes_epsilon
-    from anonhist.local.surveys.declaration import price_of, survey_digest
+    from anonhist.local.mechanisms import parameter_names, price_of, survey_class, survey_digest, takes_epsilon
 
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
@@ -156,19 +155,19 @@ def new(
     listed = _alphabet(mechanism, known, alphabet, alphabet_size, other)
     if listed is not None:
         given["alphabet"] = listed
+    if missing := [name for name, is_required in known.items() if is_required and name not in given]:
+        needed = " and ".join(_EITHER.get(name, option_word(name)) for name in missing)
+        raise UsageError(f"{mechanism} also requires {needed}.")
     try:
         survey = survey_class(mechanism)(title=title, **given)
         survey.check_report_size()
-    except TypeError:
-        needed = [_EITHER.get(name, option_word(name)) for name in needed_names(mechanism) if name not in given]
-        raise UsageError(f"{mechanism} also requires {' and '.join(needed)}.") from None
     except UsageError as error:
         # Two options give one parameter.
         named = "`alphabet`" if alphabet_size is None else "`alphabet_size`"
         raise UsageError(error.sentence.replace("`alphabet`", named)) from None
     price = partial(price_of, survey)
     inputs = [] if alphabet is None else [alphabet]
-    account.destined(lambda: None if target == STDOUT else check_target(target, *inputs, force=force), price)
+    account.destined(lambda: None if target == STDOUT else check_target(target, *inputs, force=outputs.force), price)
     with account.charged(price) as recorded:
         declared = survey if recorded.receipt is None else replace(survey, receipt=recorded.receipt)
         complete = partial(recorded.complete, partial(survey_digest, declared))
@@ -177,8 +176,8 @@ def new(
             complete()
             print_whole(written)
             return
-        write_recorded(declared, target, overwrite=force, before_naming=complete)
-    if not quiet:
+        write_recorded(declared, target, overwrite=outputs.force, before_naming=complete)
+    if not outputs.quiet:
         _say(declared, target, recorded)
 
 
@@ -196,7 +195,7 @@ def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
     click.echo(f"Wrote {target}.")
 
 
-def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | None]) -> dict[str, Any]:
+def _parameters(mechanism: str, known: Collection[str], texts: dict[str, str | None]) -> dict[str, Any]:
     """Return the parameters that were given, refusing those that the mechanism does not take."""
     given = {
         name: whole_number(text, name=option_word(name)) if RANDOMIZER_OPTIONS[name].kind == "whole" else text
@@ -210,9 +209,9 @@ def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | N
     return given
 
 
-def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: str | None, other: str | None) -> Any:
+def _alphabet(mechanism: str, known: Collection[str], file: str | None, size: int | None, other: str | None) -> Any:
     """Return the alphabet that the options describe, None if they describe none."""
-    from anonhist.local.surveys.alphabet import Alphabet
+    from anonhist.local.alphabet import Alphabet
 
     if file is not None and size is not None:
         raise UsageError("Give the possible values as --alphabet FILE or as --alphabet-size K, not both.")
@@ -223,7 +222,7 @@ def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: st
     if "alphabet" not in known:
         raise UsageError(f"{mechanism} accepts any text: leave --alphabet and --alphabet-size out.")
     if file is None:
-        return whole_number(size, name="--alphabet-size")
+        return size
     return Alphabet(labels_in(file, what="the values there can be"), other=other)
 
 
@@ -234,20 +233,19 @@ anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-byt
 
 
 @click.command(cls=SectionedCommand, sections={}, epilog=_RECOMMEND_EXAMPLES)
-@click.option("--alphabet-size", required=True, metavar="K", help="Number of possible values.")
+@click.option("--alphabet-size", type=WholeNumber(), required=True, metavar="K", help="Number of possible values.")
 @click.option("--epsilon", required=True, metavar="E", help="Privacy budget of one report, such as 1.")
-@click.option("--users", required=True, metavar="N", help="Number of people who will report, such as 1e6.")
-@click.option("--max-bytes", metavar="B", help="Largest size of a report in bytes.")
+@click.option(
+    "--users", type=WholeNumber(), required=True, metavar="N", help="Number of people who will report, such as 1e6."
+)
+@click.option("--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of a report in bytes.")
 @output_options()
-def recommend(*, alphabet_size: str, epsilon: str, users: str, max_bytes: str | None, outputs: Outputs) -> None:
+def recommend(*, alphabet_size: int, epsilon: str, users: int, max_bytes: int | None, outputs: Outputs) -> None:
     """Recommend a mechanism by error and size of reports."""
-    size = whole_number(alphabet_size, name="--alphabet-size") or 0
-    people = whole_number(users, name="--users") or 0
-    most = whole_number(max_bytes, name="--max-bytes")
     destination = outputs.for_table(STDOUT, what="A recommendation is")
     from anonhist.local.mechanisms import recommend
 
-    found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
+    found = recommend(alphabet_size=alphabet_size, epsilon=epsilon, users=users, max_bytes=max_bytes)
     destination.write(found, lambda stream: None if destination.is_piped else _say_recommended(found, stream))
 
 
@@ -291,15 +289,15 @@ cat values.txt | anonhist local randomize survey.json - --format labels -o - | g
 )
 @delimiter_option
 @no_header_option
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="File to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output.  [default: "
-    "reports.parquet, or - in a pipe]",
+@output_options(
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output.  [default: "
+        "reports.parquet, or - in a pipe]",
+    )
 )
-@force_option
-@quiet_option
 def randomize(
     *,
     survey: str,
@@ -308,9 +306,7 @@ def randomize(
     format_: str | None,
     delimiter: str | None,
     no_header: bool,
-    output: str | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Simulate the reports of devices with given values.
 
@@ -320,7 +316,7 @@ def randomize(
     (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input. For standard input, also
     give its format: --format labels for one label per line, or --label COLUMN for CSV.
     """
-    target = output if output is not None else (REPORTS_OUTPUT if sys.stdout.isatty() else STDOUT)
+    target = outputs.target(REPORTS_OUTPUT)
     from anonhist.formats.files import check_ending
     from anonhist.local.files import ENDINGS, read_survey, reports_writer
     from anonhist.local.reading import opened_values
@@ -328,11 +324,11 @@ def randomize(
 
     ending = ".ndjson" if target == STDOUT else check_ending(target, endings=ENDINGS, what="Reports are")
     if target != STDOUT:
-        check_target(target, source, survey, force=force)
+        check_target(target, source, survey, force=outputs.force)
     made_by = read_survey(survey)
     users = 0
     with (
-        progress_bar("Randomizing", shown=not quiet and target != STDOUT) as bar,
+        progress_bar("Randomizing", shown=not outputs.quiet and target != STDOUT) as bar,
         opened_values(
             source,
             label,
@@ -341,7 +337,7 @@ def randomize(
             header=not no_header,
             progress=bar,
         ) as batches,
-        _file(target, force=force) as file,
+        _file(target, force=outputs.force) as file,
         reports_writer(ending, file) as writer,
     ):
         # So that there is a header even without reports.
@@ -349,7 +345,7 @@ def randomize(
         for batch in batches:
             users += len(batch)
             writer.write(made_by.randomize(batch))
-    if target != STDOUT and not quiet:
+    if target != STDOUT and not outputs.quiet:
         size = made_by.report_bytes
         click.echo(f"Reports: {users:,}, {size:,} byte{'' if size == 1 else 's'} each.")
         click.echo(f"Wrote {target}.")

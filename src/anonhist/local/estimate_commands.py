@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import NameIn, SectionedCommand, all_options, as_one, whole_number
-from anonhist.terminal.destinations import STDOUT, check_report, check_target, console_on, table_of
-from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, quiet_option, report_options
+from anonhist.terminal.decorators import NameIn, SectionedCommand, WholeNumber, as_one, whole_number
+from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
+from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, output_options, quiet_option
 from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
-    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
-    from anonhist.report.frame import Sheet
-    from anonhist.terminal.destinations import AskedPage
+    from anonhist.terminal.destinations import Outputs
 
 DEFAULT_OUTPUT = "tally.json"
 _TALLY_EXAMPLES = """
@@ -106,22 +106,29 @@ decoding_options = as_one(
     "decoding",
     click.option(
         "--decoder",
-        type=NameIn(".local.decoding.names:DECODERS"),
+        type=NameIn(".local.estimate:DECODERS"),
         metavar="NAME",
         help="How raw estimates become shares: projected, normalized, unbiased, least-squares, mle or em.  [default: "
         "projected, or least-squares if values can collide]",
     ),
     click.option(
         "--correction",
-        type=NameIn(".local.decoding.names:CORRECTIONS"),
+        type=NameIn(".local.estimate:CORRECTIONS"),
         metavar="NAME",
         help="Correction for testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
     ),
     level_option("Confidence level of intervals and tests."),
     made=_given,
 )
-output_options = all_options(
-    click.option("--top", default="20", show_default=True, metavar="N", help="Number of values to show on a terminal."),
+_top_option = click.option(
+    "--top",
+    type=WholeNumber(),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Number of values to show on a terminal.",
+)
+_output_options = output_options(
     click.option(
         "-o",
         "--output",
@@ -129,55 +136,8 @@ output_options = all_options(
         help="File to write: FILE.csv, FILE.json, or - for CSV on standard output (the default in a pipe). "
         f"{CSV_IS_FOR_PROGRAMS}",
     ),
-    report_options("Also write an HTML page with a plot and how to read it."),
-    force_option,
-    quiet_option,
+    page="Also write an HTML page with a plot and how to read it.",
 )
-
-
-def check_outputs(
-    inputs: tuple[str, ...], target: str | None, report: AskedPage | None, *, force: bool
-) -> Sheet | None:
-    """Return the page to write; refuse outputs that cannot be written before reading anything."""
-    if target not in (None, STDOUT):
-        from anonhist.formats.files import check_ending
-
-        check_ending(target, endings=(".csv", ".json"), what="An estimate is")
-        check_target(target, *inputs, force=force)
-    # The second input has the counts, which the page is about.
-    return check_report(report, inputs[1], *inputs, force=force)
-
-
-def write_estimate(
-    estimate: FrequencyEstimate,
-    central: Guarantee | None,
-    target: str | None,
-    sheet: Sheet | None,
-    *,
-    shown: int,
-    force: bool,
-    quiet: bool,
-) -> None:
-    """Print and write; standard output comes last, because the reader of a pipe may close it at any time."""
-    if target not in (None, STDOUT):
-        from anonhist.formats.files import write
-
-        write(estimate, target, overwrite=force)
-    if sheet is not None:
-        from anonhist.local.page import write_frequencies
-
-        write_frequencies(estimate, sheet, shuffled=central)
-    told = sys.stderr if target == STDOUT else sys.stdout
-    if not quiet and (told is sys.stdout or told.isatty()):
-        _say(estimate, central, told, shown=shown if target != STDOUT else 0)
-        for written in (target, sheet and sheet.path):
-            if written not in (None, STDOUT):
-                click.echo(f"Wrote {written}.", file=told)
-    if target == STDOUT:
-        from anonhist.formats.tables import csv_text
-        from anonhist.terminal.output import print_whole
-
-        print_whole(csv_text(estimate))
 
 
 def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO, *, shown: int) -> None:
@@ -222,6 +182,7 @@ anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
 @decoding_options
 @click.option(
     "--shuffled-users",
+    type=WholeNumber(),
     metavar="N",
     help="With --delta: number of people whose reports a trusted shuffler mixes.  [default: all of TALLY]",
 )
@@ -230,39 +191,40 @@ anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
     metavar="D",
     help="Also state the guarantee toward those who see only shuffled reports, with this δ, such as 1e-9.",
 )
-@output_options
+@_top_option
+@_output_options
 def estimate(
     *,
     survey: str,
     tally: str,
     candidates: str | None,
     decoding: dict[str, Any],
-    shuffled_users: str | None,
+    shuffled_users: int | None,
     delta: str | None,
-    top: str,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
+    top: int,
+    outputs: Outputs,
 ) -> None:
     """Estimate the frequency of each value from a tally.
 
     SURVEY is a file from 'anonhist local new' and TALLY a file from 'anonhist local tally'. Estimating costs no
     privacy.
     """
-    shown = whole_number(top, name="--top") or 0
-    mixed = whole_number(shuffled_users, name="--shuffled-users")
-    if mixed is not None and delta is None:
+    if shuffled_users is not None and delta is None:
         raise UsageError("--shuffled-users requires --delta D, the δ of the guarantee, such as 1e-9.")
-    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    # The page is about the tally.
+    destination = outputs.for_estimate(tally, survey, *([candidates] if candidates else []))
     from anonhist.local.files import read_survey, read_tally
+    from anonhist.local.page import write_frequencies
 
-    sheet = check_outputs((survey, tally, *([candidates] if candidates else [])), target, report, force=force)
     made_by, counted = read_survey(survey), read_tally(tally)
-    central = None if delta is None else made_by.shuffled_guarantee(mixed or counted.users, delta)
+    central = None if delta is None else made_by.shuffled_guarantee(shuffled_users or counted.users, delta)
     listed = None if candidates is None else labels_in(candidates, what="the values to estimate")
     found = made_by.estimate(counted, candidates=listed, **decoding)
-    write_estimate(found, central, target, sheet, shown=shown, force=force, quiet=quiet)
+    destination.write(
+        found,
+        lambda stream: _say(found, central, stream, shown=0 if destination.is_piped else top),
+        page=partial(write_frequencies, shuffled=central),
+    )
 
 
 _RAPPOR_SECTIONS = {
@@ -280,29 +242,25 @@ anonhist local rappor params.csv counts.csv map.csv --report out.html -o table.c
 @click.argument("counts")
 @click.argument("candidates", metavar="MAP")
 @decoding_options
-@output_options
+@_top_option
+@_output_options
 def rappor(
     *,
     params: str,
     counts: str,
     candidates: str,
     decoding: dict[str, Any],
-    top: str,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
+    top: int,
+    outputs: Outputs,
 ) -> None:
     """Estimate frequencies from files of google/rappor.
 
     PARAMS, COUNTS and MAP are its CSV files. PARAMS has the parameters k, h, m, p, q and f. COUNTS has the number of
     reports in each cohort with each bit set. MAP has the candidates and the bits they set.
     """
-    shown = whole_number(top, name="--top") or 0
-    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    destination = outputs.for_estimate(counts, params, candidates)
     from anonhist.local.rappor_counts import read_rappor
 
-    sheet = check_outputs((params, counts, candidates), target, report, force=force)
     collected, listed = read_rappor(params, counts, candidates)
     found = collected.estimate(listed, **decoding)
-    write_estimate(found, None, target, sheet, shown=shown, force=force, quiet=quiet)
+    destination.write(found, lambda stream: _say(found, None, stream, shown=0 if destination.is_piped else top))

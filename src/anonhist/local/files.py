@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Never, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Never
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from anonhist.formats.untrusted import (
     whole,
 )
 from anonhist.local.mechanisms import survey_from
-from anonhist.local.surveys.reports import Tally
+from anonhist.local.reports import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.formats.tables import Columns
-    from anonhist.local.surveys.estimate import FrequencyEstimate
-    from anonhist.local.surveys.reports import Reports
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.reports import Reports
+    from anonhist.local.survey import Survey
 
 SURVEY_FORMAT = "anonhist/survey"
 _SURVEY_FIELDS = {
@@ -202,15 +202,8 @@ _PART_BYTES = 1 << 26
 _HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint16)
 
 
-class ReportsWriter(Protocol):
-    """Writes reports to a file, as often as there are some."""
-
-    def write(self, reports: Reports) -> None:
-        """Add reports, all of one survey."""
-
-
 @contextmanager
-def reports_writer(ending: str, file: BinaryIO) -> Iterator[ReportsWriter]:
+def reports_writer(ending: str, file: BinaryIO) -> Iterator[_Lines | _Parquet]:
     """Give what writes reports as files of this ending hold them; at the end of the block, the file is whole.
 
     In Parquet, whole numbers are INT64 and bytes BINARY. In CSV and JSON lines, bytes are lower-case hexadecimal text.
@@ -354,6 +347,11 @@ def _frequencies_columns(estimate: FrequencyEstimate) -> Columns:
 
 
 FREQUENCIES_TABLE = Table(_frequencies_columns)
+_TOLD = ("users", "level", "decoder", "correction", "note", "other", "raw_other", "other_standard_error")
+_TOLD_OF_LABELS = (
+    *("frequencies", "raw", "standard_errors", "intervals", "simultaneous_intervals"),
+    *("p_values", "significant"),
+)
 
 
 def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
@@ -365,32 +363,15 @@ def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
         "version": 1,
         "library_version": __version__,
         "guarantee": str(estimate.guarantee),
-        "users": estimate.users,
-        "level": estimate.level,
-        "decoder": estimate.decoder,
-        "correction": estimate.correction,
-        "note": estimate.note,
-        "other": estimate.other,
-        "raw_other": estimate.raw_other,
-        "other_standard_error": estimate.other_standard_error,
+        **{name: getattr(estimate, name) for name in _TOLD},
         "labels": list(estimate.labels),
-        "frequencies": estimate.frequencies.tolist(),
-        "raw": estimate.raw.tolist(),
-        "standard_errors": estimate.standard_errors.tolist(),
-        "intervals": estimate.intervals.tolist(),
-        "simultaneous_intervals": estimate.simultaneous_intervals.tolist(),
-        "p_values": estimate.p_values.tolist(),
-        "significant": estimate.significant.tolist(),
+        **{name: getattr(estimate, name).tolist() for name in _TOLD_OF_LABELS},
     }
 
 
-def estimate_json(estimate: FrequencyEstimate) -> str:
-    """Return the JSON file of an estimate."""
-    return document_text(estimate_document(estimate))
-
-
 FREQUENCIES_FILES: FileKind[Never] = FileKind(
-    "frequencies", {".csv": as_text(csv_text), ".json": as_text(estimate_json)}
+    "frequencies",
+    {".csv": as_text(csv_text), ".json": as_text(lambda estimate: document_text(estimate_document(estimate)))},
 )
 RECOMMENDATION_TABLE = table_of_rows(
     mechanism="mechanism",

@@ -11,20 +11,22 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
+from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import DEFAULT_KEY
-from anonhist.local.decoding.names import CorrectionLike, DecoderLike, as_decoder
-from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
-from anonhist.local.surveys.alphabet import distinct_candidates
-from anonhist.local.surveys.estimate import (
+from anonhist.local.estimate import (
+    CorrectionLike,
+    DecoderLike,
     FrequencyEstimate,
     NormalLimits,
     RawEstimate,
     SampleLimits,
     SupportLimits,
+    as_decoder,
     refuse_least_squares,
 )
-from anonhist.local.surveys.reports import Column, Tally, WholeColumn
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
+from anonhist.local.reports import Column, Tally, WholeColumn
+from anonhist.local.survey import Survey
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers

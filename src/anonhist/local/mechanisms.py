@@ -1,25 +1,26 @@
-"""Which local mechanism a name stands for, which survey a file describes, and which mechanism to take."""
+"""Local mechanisms by name: surveys made from files, charged when they are declared, and recommended by error."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from anonhist.accounting import Ledger, Released
+from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.catalogue import RANDOMIZERS, load
-from anonhist.errors import AnonhistError, UsageError
+from anonhist.errors import AnonhistError, UsageError, kind_of
 from anonhist.frozen import frozen
 from anonhist.kinds import Tabular
-from anonhist.local.surveys.alphabet import Alphabet
-from anonhist.local.surveys.closed import ClosedSurvey
-from anonhist.local.surveys.survey import COMMON, MOST_REPORT_BYTES
+from anonhist.local.alphabet import Alphabet
+from anonhist.local.randomizers.closed import ClosedSurvey
+from anonhist.local.survey import COMMON, MOST_REPORT_BYTES, Survey
 from anonhist.privacy import EpsilonLike, parse_whole_number
+from anonhist.releases.content import digest_of, receipt_content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from anonhist.local.surveys.survey import Survey
 
 
 def survey_class(name: str) -> type[Survey]:
@@ -30,15 +31,10 @@ def survey_class(name: str) -> type[Survey]:
     return found
 
 
-def parameter_names(name: str) -> tuple[str, ...]:
-    """Return the parameters that the mechanism of a name takes besides epsilon and a title."""
-    return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in COMMON)
-
-
-def needed_names(name: str) -> tuple[str, ...]:
-    """Return those of :func:`parameter_names` that are required."""
-    missing = {each.name for each in fields(survey_class(name)) if each.default is MISSING}
-    return tuple(each for each in parameter_names(name) if each in missing)
+def parameter_names(name: str) -> dict[str, bool]:
+    """Return the parameters that the mechanism of a name takes besides epsilon and a title, and which are required."""
+    given = (each for each in fields(survey_class(name)) if each.init and each.name not in COMMON)
+    return {each.name: each.default is MISSING for each in given}
 
 
 def takes_epsilon(name: str) -> bool:
@@ -206,3 +202,85 @@ def _reason(best: RecommendationRow, least: RecommendationRow, *, users: int) ->
         f"A report takes {best.report_bytes:,} byte{'' if best.report_bytes == 1 else 's'}, one of {least.mechanism} "
         f"{least.report_bytes:,}; the error is {more:.1f} % higher; with {users:,} people, {seen}."
     )
+
+
+AnySurvey = TypeVar("AnySurvey", bound=Survey)
+
+
+def declare(
+    survey: AnySurvey,
+    *,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
+    run_id: str | None = None,
+) -> AnySurvey:
+    """Charge a survey to the people whom it will ask, before any device reports.
+
+    The charge is the guarantee of the survey, for one report of each person: with RAPPOR, for all reports of one answer
+    that never changes. Estimates from the reports cost no more. Declare a survey again whenever the same people are
+    asked again.
+
+    Parameters
+    ----------
+    survey
+        The survey.
+    ledger, dataset, purpose, run_id
+        The ledger to charge, as for :func:`~anonhist.mechanisms.release`. The budget must be for users replaced, since
+        a survey does not hide who takes part.
+
+    Returns
+    -------
+    Survey
+        The same survey with its receipt; unchanged if there is no ledger.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set, its budget is for other units, or too little is left (``BudgetError``).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.accounting import Ledger
+    >>> from anonhist.local import KRR
+    >>> from anonhist.privacy import NeighboringRelation
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Ledger(f"{folder.name}/budget.db") as ledger:
+    ...     budget = ledger.create("members", "user", epsilon=3, relation=NeighboringRelation.SUBSTITUTE)
+    ...     survey = declare(KRR(alphabet=["bus", "car"], epsilon=1), ledger=ledger, dataset="members")
+    ...     print(ledger.balance("members").left.epsilon, survey.receipt.entry)
+    2 2
+    >>> folder.cleanup()
+    """
+    if not isinstance(survey, Survey):
+        raise UsageError(f"Only surveys can be declared, not {kind_of(survey)}.")
+    with recording(account_of(ledger, dataset, purpose, run_id), lambda: price_of(survey)) as recorded:
+        if recorded.receipt is None:
+            return survey
+        declared = replace(survey, receipt=recorded.receipt)
+        recorded.complete(lambda: survey_digest(declared))
+    return declared
+
+
+def price_of(survey: Survey) -> Price:
+    """Return what a survey costs each person whom it asks."""
+    return Price(survey.guarantee, survey.name, {"survey": survey.digest, "title": survey.title})
+
+
+def survey_digest(survey: Survey) -> str:
+    """Return the SHA-256 digest of all that a survey says, its receipt included."""
+    return digest_of(
+        {
+            "mechanism": survey.name,
+            "epsilon": str(survey.epsilon),
+            "title": survey.title,
+            "parameters": survey.parameters,
+            "receipt": receipt_content(survey.receipt),
+        }
+    )
+
+
+def released(survey: Survey, name: str) -> Released:
+    """Return the receipt of a survey, and its digest, as a ledger has them."""
+    return Released(name, survey.receipt, survey_digest(survey))

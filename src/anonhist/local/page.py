@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    from anonhist.local.surveys.estimate import FrequencyEstimate
-    from anonhist.local.surveys.reports import Tally
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.reports import Tally
+    from anonhist.local.survey import Survey
     from anonhist.privacy import Guarantee
 
 HEADS = ("value", "share", "interval", "decoded", "above zero")
@@ -58,11 +57,6 @@ def people(users: int) -> str:
 def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
     """Return the places of the values: those significantly above zero first, then by raw estimate, then by place."""
     return [int(place) for place in np.lexsort((-estimate.raw, ~estimate.significant))[:most]]
-
-
-def shown_shares(estimate: FrequencyEstimate) -> NDArray[np.float64]:
-    """Return the raw estimates, clipped to [0, 1]: the most likely share of each value by itself."""
-    return np.clip(estimate.raw, 0, 1)
 
 
 def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
@@ -207,7 +201,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
         return figure
     # Few bars are no thicker than many are.
     thick = 0.62 * _ROW * places.size / tall
-    rows, shares = np.arange(places.size), 100 * shown_shares(estimate)[places]
+    rows, shares = np.arange(places.size), 100 * np.clip(estimate.raw, 0, 1)[places]
     for is_found, color, name in ((True, BLUE, "significantly above zero"), (False, BAND, "perhaps zero")):
         at = estimate.significant[places] == is_found
         if at.any():

@@ -15,12 +15,12 @@ import numpy as np
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.formats.atomic import content_of
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import BitCounts, Supports
 from anonhist.local.cohort_estimates import raw_estimates
+from anonhist.local.estimate import RawEstimate
 from anonhist.local.randomizers.rappor import logarithm, parse_probability, report_epsilon
-from anonhist.local.surveys.alphabet import distinct_candidates
-from anonhist.local.surveys.estimate import RawEstimate
-from anonhist.local.surveys.shuffling import report_guarantee
+from anonhist.local.shuffling import report_guarantee
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding.names import CorrectionLike, DecoderLike
-    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.estimate import CorrectionLike, DecoderLike, FrequencyEstimate
     from anonhist.privacy import Guarantee
 
 # Smaller chances that a value leaves a bit unset are lost in the noise of any number of reports.
@@ -333,15 +332,11 @@ def _map(path: str | Path, given: RapporParameters) -> RapporMap:
             raise _error(path, f"in line {line} a bit is not one of the k of its cohort")
         columns.append(np.array(bits, dtype=np.int32))
     try:
-        listed = RapporMap(names, _stack(columns))
+        listed = RapporMap(names, np.array(columns, dtype=np.int32).T if columns else np.empty((0, 0), dtype=np.int32))
         given.check_candidates(listed)
     except AnonhistError as error:
         raise _error(path, str(error).removesuffix(".")) from None
     return listed
-
-
-def _stack(columns: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    return np.array(columns, dtype=np.int32).T if columns else np.empty((0, 0), dtype=np.int32)
 
 
 def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[int]:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.columns import Opened, Schema, opened_frame, opened_relation, quoted, required_key
 from anonhist.ingest.engine import Spilling, connect, followed, translate_failures
@@ -28,23 +26,25 @@ from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
 from anonhist.ingest.typed_files import NO_TYPE
 from anonhist.local.report_rows import (
     FOREIGN,
+    TIMES,
+    Counted,
     TallySum,
     check_columns,
     count_on_cluster,
+    count_rows,
     foreign_rows,
     is_groupable,
     names_of,
-    reports_of,
     sound_rows,
 )
-from anonhist.local.surveys.reports import BytesColumn, Tally, WholeColumn
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.reports import BytesColumn, Tally, WholeColumn
+from anonhist.local.survey import Survey
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 from anonhist.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 # Where more different reports are possible, grouping them saves nothing: they are counted as they come.
 _MOST_GROUPS = 1 << 22
@@ -153,9 +153,9 @@ class _Allowance:
         self.most = most
         self.used = 0
 
-    def use(self, rows: int) -> bool:
-        """Leave out this many more; return whether that is still allowed."""
-        self.used += rows
+    def use(self, counted: Counted) -> bool:
+        """Leave out as many more as were not counted; return whether that is still allowed."""
+        self.used += counted.foreign + counted.impossible
         return self.used <= self.most
 
 
@@ -172,12 +172,11 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
     with _open_reports(survey, source, what, progress) as (connection, relation):
         columns = expressions(survey, relation, what)
         query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
-        count = _group_reports if is_groupable(survey, most=_MOST_GROUPS) else _stream_reports
-        with closing(count(survey, query)) as parts:
-            for tally, left_out in parts:
-                if left_out and not bad.use(left_out):
+        with closing(count_rows(survey, batches(*_counted_query(survey, query)))) as parts:
+            for counted in parts:
+                if not bad.use(counted):
                     break
-                yield tally
+                yield counted.tally
         if bad.used > bad.most:
             raise _first_bad(survey, connection, query, what, bad)
 
@@ -188,7 +187,7 @@ def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterato
     with holder_of(source).open() as opened:
         for counted in count_on_cluster(survey, opened.table, "The table", most_groups=_MOST_GROUPS):
             foreign += counted.foreign
-            bad.use(counted.foreign + counted.impossible)
+            bad.use(counted)
             yield counted.tally
     if bad.used > bad.most:
         raise DataError(f"The table {_wrong(bad, is_foreign=bool(foreign))}. Nothing was counted.")
@@ -205,21 +204,13 @@ def _wrong(bad: _Allowance, *, is_foreign: bool, where: str = "") -> str:
     return f"{wrong}{where}; {more}"
 
 
-def _group_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
-    """Let the engine count equal reports; yield tallies, and how many rows were left out of each."""
-    names = ", ".join(query.columns)
-    for batch in batches(query.aggregate(f"{names}, count(*) AS times", names), _BATCH_ROWS):
-        sound = sound_rows(survey, batch)
-        times = batch.column("times").to_numpy().astype(np.int64)
-        yield survey.tally_groups(reports_of(survey, batch, sound), times[sound]), int(times[~sound].sum())
-
-
-def _stream_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
-    """Count reports as they come; yield tallies, and how many rows were left out of each."""
+def _counted_query(survey: Survey, query: Any) -> tuple[Any, int]:
+    """Return what the engine is asked for, equal reports as one if few differ, and how many rows at a time."""
+    if is_groupable(survey, most=_MOST_GROUPS):
+        names = ", ".join(query.columns)
+        return query.aggregate(f"{names}, count(*) AS {TIMES}", names), _BATCH_ROWS
     width = sum(-(-column.bits // 8) for column in survey.columns)
-    for batch in batches(query, max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))):
-        sound = sound_rows(survey, batch)
-        yield survey.tally(reports_of(survey, batch, sound)), int(np.count_nonzero(~sound))
+    return query, max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))
 
 
 def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _Allowance) -> DataError:

@@ -12,17 +12,20 @@ import numpy as np
 from anonhist.errors import DataError
 from anonhist.ingest.query import record_batches
 from anonhist.ingest.spark import numbers_batch, numbers_of_partitions
-from anonhist.local.surveys.reports import BytesColumn, Reports, Tally, WholeColumn, sum_cells
+from anonhist.local.reports import BytesColumn, Reports, Tally, WholeColumn
+from anonhist.numeric.arrays import sum_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
 
 # Whether a row answers another survey.
 FOREIGN = "is_foreign"
+# How many equal rows there were.
+TIMES = "times"
 
 
 class TallySum:
@@ -93,6 +96,27 @@ def _array(column: WholeColumn | BytesColumn, values: Any) -> NDArray[Any]:
     return np.frombuffer(data, dtype=np.uint8)[start : start + rows * column.width].reshape(rows, column.width)
 
 
+class Counted(NamedTuple):
+    """What was counted, and how many rows were left out: they answer another survey, or no device can send them."""
+
+    tally: Tally
+    foreign: int
+    impossible: int
+
+
+def count_rows(survey: Survey, batches: Iterable[Any]) -> Generator[Counted, None, None]:
+    """Count the reports in each batch of rows, every one as often as the column of times says, if there is one."""
+    for batch in batches:
+        sound, foreign = sound_rows(survey, batch), foreign_rows(batch)
+        reports = reports_of(survey, batch, sound)
+        if TIMES in batch.schema.names:
+            times = batch.column(TIMES).to_numpy().astype(np.int64)
+            tally = survey.tally_groups(reports, times[sound])
+        else:
+            times, tally = np.ones(batch.num_rows, dtype=np.int64), survey.tally(reports)
+        yield Counted(tally, int(times[foreign].sum()), int(times[~sound & ~foreign].sum()))
+
+
 _ROWS = 1 << 20
 _WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
 
@@ -103,14 +127,6 @@ class _Told(IntEnum):
     USERS = -1
     FOREIGN = -2
     IMPOSSIBLE = -3
-
-
-class Counted(NamedTuple):
-    """What was counted in a table: of what is left out no position is known, for rows of Spark have no order."""
-
-    tally: Tally
-    foreign: int
-    impossible: int
 
 
 def count_on_cluster(survey: Survey, table: Any, what: str, *, most_groups: int) -> Iterator[Counted]:
@@ -128,32 +144,25 @@ def _grouped(survey: Survey, query: Any) -> Iterator[Counted]:
     """Let the cluster count equal reports: no more different ones come from it than can be told apart."""
     import narwhals as nw
 
-    names = query.columns
-    grouped = query.groupBy(*names).count().withColumnRenamed("count", "times")
-    for batch in record_batches(nw.from_native(grouped), _ROWS):
-        sound = sound_rows(survey, batch)
-        times = batch.column("times").to_numpy().astype(np.int64)
-        tally = survey.tally_groups(reports_of(survey, batch, sound), times[sound])
-        foreign = foreign_rows(batch)
-        yield Counted(tally, int(times[foreign].sum()), int(times[~sound & ~foreign].sum()))
+    grouped = query.groupBy(*query.columns).count().withColumnRenamed("count", TIMES)
+    yield from count_rows(survey, record_batches(nw.from_native(grouped), _ROWS))
 
 
 def _by_partition(survey: Survey, query: Any) -> Iterator[Counted]:
     """Let each partition count its reports, and add the tallies up here."""
     cells, counts = numbers_of_partitions(query, partial(_partial_tally, survey))
     told = {each: int(counts[cells == each].sum()) for each in _Told}
-    tally = Tally(survey.digest, told[_Told.USERS], *sum_cells(cells[cells >= 0], counts[cells >= 0]))
+    tally = Tally(survey.digest, told[_Told.USERS], *sum_equal(cells[cells >= 0], counts[cells >= 0]))
     yield Counted(tally, told[_Told.FOREIGN], told[_Told.IMPOSSIBLE])
 
 
 def _partial_tally(survey: Survey, batches: Iterator[Any]) -> Iterator[Any]:
     """Count one partition, in the process that works on it."""
     total, foreign, impossible = TallySum(survey.empty_tally()), 0, 0
-    for batch in batches:
-        sound, other = sound_rows(survey, batch), foreign_rows(batch)
-        foreign += int(np.count_nonzero(other))
-        impossible += int(np.count_nonzero(~sound & ~other))
-        total.add(survey.tally(reports_of(survey, batch, sound)))
+    for counted in count_rows(survey, batches):
+        foreign += counted.foreign
+        impossible += counted.impossible
+        total.add(counted.tally)
     tally = total.sum()
     told = np.array(list(_Told), dtype=np.int64)
     yield numbers_batch(told, np.array([tally.users, foreign, impossible], dtype=np.int64))

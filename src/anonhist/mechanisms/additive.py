@@ -23,9 +23,8 @@ from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases import Evidence
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Noise
+    from anonhist.numeric.arrays import Ints
 
 LARGEST_CAP = 2**24
 
@@ -75,16 +74,16 @@ class CumulativeMechanism(AdditiveMechanism):
     )
 
     @property
-    def _levels(self) -> NDArray[np.int64]:
+    def _levels(self) -> Ints:
         return np.arange(1, self.public_cap + 1)
 
-    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, NDArray[np.int64]]:
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Ints]:
         from scipy.optimize import isotonic_regression
 
         noisy = add_noise(profile.cumulative_prevalence(self._levels), noise(self.epsilon_per_cell, self.public_cap))
         return profile_of_fit(self._levels, isotonic_regression(noisy, increasing=False).x), noisy
 
-    def _evidence(self, released: Profile, noisy: NDArray[np.int64]) -> Evidence:
+    def _evidence(self, released: Profile, noisy: Ints) -> Evidence:
         return of_cumulative(noisy, released.cumulative_prevalence(self._levels), float(self.epsilon_per_cell))
 
 
@@ -135,19 +134,19 @@ class IsotonicMechanism(AdditiveMechanism):
         partial(whole_items, name="public_labels", most=MOST_LABELS)
     )
 
-    def _counts(self, profile: Profile) -> NDArray[np.int64]:
+    def _counts(self, profile: Profile) -> Ints:
         counts = np.zeros(self.public_labels, dtype=np.int64)
         counts[: profile.num_labels] = profile.partition()
         return counts
 
-    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, NDArray[np.int64]]:
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Ints]:
         # For so many numbers, SciPy's compiled fit is worth loading.
         from scipy.optimize import isotonic_regression
 
         noisy = add_noise(self._counts(profile), noise(self.epsilon_per_cell, self.public_labels))
         return round_sorted(isotonic_regression(noisy, increasing=False).x), noisy
 
-    def _evidence(self, released: Profile, noisy: NDArray[np.int64]) -> Evidence:
+    def _evidence(self, released: Profile, noisy: Ints) -> Evidence:
         return of_counts(noisy, self._counts(released), float(self.epsilon_per_cell))
 
 
@@ -241,11 +240,11 @@ class PrevalenceMechanism(AdditiveMechanism):
             return "a count exceeds the largest that the mechanism can release"
         return super().impossible(profile, items)
 
-    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, NDArray[np.int64]]:
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Ints]:
         noisy = add_noise(self._prevalences(profile), noise(self._gamma, self.largest_count))
         return _publish(noisy), noisy
 
-    def _evidence(self, released: Profile, noisy: NDArray[np.int64]) -> Evidence:
+    def _evidence(self, released: Profile, noisy: Ints) -> Evidence:
         return of_prevalences(noisy, float(self._gamma))
 
     def sum_evidence(self, parts: Sequence[Released]) -> Evidence:
@@ -253,13 +252,13 @@ class PrevalenceMechanism(AdditiveMechanism):
         together = np.asarray(np.sum([each.noisy for each in parts], axis=0, dtype=np.float64))
         return of_prevalences(together, float(self._gamma), terms=len(parts))
 
-    def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
+    def _prevalences(self, profile: Profile) -> Ints:
         prevalences = np.zeros(self.largest_count, dtype=np.int64)
         prevalences[profile.counts - 1] = profile.prevalences
         return prevalences
 
 
-def _publish(noisy: NDArray[np.int64]) -> Profile:
+def _publish(noisy: Ints) -> Profile:
     # From here on, everything is post-processing: rounding to floats can only cost accuracy.
     sums = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
     return profile_of_fit(np.arange(1, noisy.size + 1), decreasing_fit(sums))

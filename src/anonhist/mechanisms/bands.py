@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.mechanisms.noise import noise_quantile, sum_quantiles
-from anonhist.mechanisms.noisy_total import of_prevalences as items_of_prevalences
-from anonhist.mechanisms.noisy_total import of_sums
+from anonhist.mechanisms.noise import noise_quantile, of_sums, sum_quantiles
+from anonhist.mechanisms.noise import of_prevalences as items_of_prevalences
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
@@ -34,7 +33,8 @@ from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    _Numbers = NDArray[np.float64]
+    from anonhist.numeric.arrays import Floats, Ints
+
 
 _LONGEST = 2**12
 # So many positions at a time stay in the cache of the processor.
@@ -43,7 +43,7 @@ _TOGETHER = 2**14
 _SURE = 2.0**53
 
 
-def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float) -> tuple[_Numbers, _Numbers]:
+def falling_bounds(noisy: Floats, guess: Floats, rate: float, *, tail: float) -> tuple[Floats, Floats]:
     """Return lower and upper bounds of a non-increasing sequence from its noisy values.
 
     The noises are independent, ``P(j) ∝ e^(−γ|j|)``. The guess is non-increasing, may come from the noisy values, and
@@ -74,21 +74,16 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
     return widen_to_falling(np.ceil(low), np.floor(high))
 
 
-def _means(sums: _Numbers, first: int, last: int, count: int) -> _Numbers:
+def _means(sums: Floats, first: int, last: int, count: int) -> Floats:
     """Return the means of so many numbers from each of these positions on, by running sums."""
     return (sums[first + count : last + count] - sums[first:last]) / count
 
 
-def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_better: np.ufunc) -> None:
+def _take(hope: Floats, bound: Floats, best: Floats, kept: Floats, is_better: np.ufunc) -> None:
     """Keep, in place, the bounds whose window is expected to be better than the best so far."""
     better = is_better(hope, best)
     np.copyto(best, hope, where=better)
     np.copyto(kept, bound, where=better)
-
-
-def reaches(rate: float, most: int, *, each: int = 1) -> _Numbers:
-    """Return the 97.5 % quantiles of sums of 1, 2, …, ``most`` times ``each`` noises: tails of at most 2.5 %."""
-    return sum_quantiles(rate, each * np.arange(1, most + 1), _TAIL)
 
 
 _TAIL = 0.025
@@ -98,18 +93,22 @@ _ALL_APART = 2**12
 _MOST = 2.0**62
 
 
+def sum_bounds(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple[Floats, Floats]:
+    """Return bounds of φ_{1+}..φ_{C+} from noisy prevalences of counts 1..C, with ``terms`` noises in each."""
+    reaching = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
+    reach = sum_quantiles(rate, terms * np.arange(1, noisy.size + 1), _TAIL)[::-1]
+    return np.minimum.accumulate(reaching - reach), np.maximum.accumulate((reaching + reach)[::-1])[::-1]
+
+
 def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> Evidence:
     """Return intervals from noisy prevalences of counts 1..C, with ``terms`` noises ``P(j) ∝ e^(−γ|j|)`` in each."""
     (single,) = sum_quantiles(rate, np.array([terms]), _TAIL / 2)
-    reaching = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
-    reach = reaches(rate, noisy.size, each=terms)[::-1]
-    high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
-    low = np.minimum.accumulate(reaching - reach)
+    low, high = sum_bounds(noisy, rate, terms=terms)
     seen = noisy.astype(np.float64)
     return _evidence(low, high, seen - single, seen + single, items=items_of_prevalences(noisy, rate, terms=terms))
 
 
-def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
+def of_cumulative(noisy: Ints, guess: Ints, rate: float) -> Evidence:
     """Return intervals from noisy φ_{1+}..φ_{C+} and from their published values, a guess of the truth."""
     low, high = falling_bounds(noisy.astype(np.float64), guess.astype(np.float64), rate, tail=_TAIL)
     single, double = (noise_quantile(rate, terms, _TAIL / 2) for terms in (1, 2))
@@ -119,7 +118,7 @@ def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: floa
     return _evidence(low, high, seen - reach, seen + reach, items=of_sums(noisy, rate))
 
 
-def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
+def of_counts(noisy: Ints, guess: Ints, rate: float) -> Evidence:
     """Return intervals from noisy counts in descending order, padded with zeros, and from their published values.
 
     ``φ_{k+} ≥ i`` means that the i-th count is k or more. For φ_r, both ends of φ_{r+} and of φ_{(r+1)+} are each wrong
@@ -132,7 +131,7 @@ def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -
     return Evidence(band, prevalences=singles, items=of_sums(noisy, rate))
 
 
-def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers, *, items: tuple[int, int]) -> Evidence:
+def _evidence(low: Floats, high: Floats, least: Floats, most: Floats, *, items: tuple[int, int]) -> Evidence:
     """Return bands from bounds of φ_{k+} and φ_r at counts 1..C."""
     ends, lows, highs, leasts, mosts = in_steps(low, high, least, most)
     return Evidence(
@@ -142,12 +141,12 @@ def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers, *,
     )
 
 
-def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> tuple[NDArray[np.int64], ...]:
+def in_steps(low: Floats, high: Floats, least: Floats, most: Floats) -> tuple[Ints, ...]:
     """Return the ends of steps, and whole bounds of φ_{k+} and φ_r in each, from bounds at counts 1..C.
 
     Up to 4,096, each count is a step; beyond, the bounds of a step hold for each of its counts.
     """
-    sides = whole(low), _whole_highs(high), whole(least), _whole_highs(most)
+    sides = whole(low), whole_highs(high), whole(least), whole_highs(most)
     ends = np.arange(1, low.size + 1)
     if low.size > _ALL_APART:
         steps = math.ceil(_ALL_APART * math.log(low.size / _ALL_APART))
@@ -164,18 +163,16 @@ def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> 
     return ends, np.minimum(lows, highs), highs, np.minimum(leasts, mosts), mosts
 
 
-def invert(low: _Numbers, high: _Numbers) -> KPlusBand:
+def invert(low: Floats, high: Floats) -> KPlusBand:
     """Turn bounds of the counts in descending order into bounds of φ_{k+}."""
-    lows, highs = whole(low), _whole_highs(high)
+    lows, highs = whole(low), whole_highs(high)
     ends = _distinct(np.concatenate((lows, highs)))
     ends = ends[ends > 0]
     reached = (np.searchsorted(-side, -ends, side="right") for side in (lows, highs))
     return KPlusBand(*merge_steps(ends, *reached))
 
 
-def differences(
-    reaching: KPlusBand, *more: NDArray[np.int64], beyond: int = 0
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def differences(reaching: KPlusBand, *more: Ints, beyond: int = 0) -> tuple[Ints, Ints, Ints]:
     """Return counts r > ``beyond`` and bounds of ``φ_r = φ_{r+} − φ_{(r+1)+}`` there, from bounds of φ_{k+}.
 
     The counts are those at which the bounds change, and ``more``.
@@ -187,26 +184,24 @@ def differences(
     return places, np.maximum(low - next_high, 0), high - next_low
 
 
-def whole(side: _Numbers) -> NDArray[np.int64]:
+def whole(side: Floats) -> Ints:
     """Convert bounds to whole numbers, at least 0."""
     return np.asarray(np.clip(side, 0, _MOST), dtype=np.int64)
 
 
-def _whole_highs(side: _Numbers) -> NDArray[np.int64]:
+def whole_highs(side: Floats) -> Ints:
     """Convert upper ends; those in the range where noisy numbers may have been cut become unlimited."""
     return np.where(side >= _MOST, MAX_ITEMS, whole(side))
 
 
-def merge_steps(
-    ends: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def merge_steps(ends: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints]:
     """Merge adjacent steps with the same bounds."""
     kept = np.ones(ends.size, dtype=np.bool_)
     kept[:-1] = (np.diff(lows) != 0) | (np.diff(highs) != 0)
     return ends[kept], lows[kept], highs[kept]
 
 
-def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _distinct(values: Ints) -> Ints:
     """Return the distinct values ≥ 0, ascending: for values in order much faster than ``np.unique`` with its hash."""
     ordered = np.sort(values, kind="stable")
     return np.asarray(ordered[np.diff(ordered, prepend=-1) != 0])

@@ -67,31 +67,6 @@ class Metric:
     meaning: str
 
 
-def singletons_error(truth: Profile, release: Release) -> float:
-    """Return ``|φ̃_1 − φ_1|``, in labels: the error of the number of labels that occur once."""
-    return abs(release.profile.prevalence(1) - truth.prevalence(1))
-
-
-def labels_error(truth: Profile, release: Release) -> float:
-    """Return ``|φ̃_{1+} − φ_{1+}|``, in labels: the error of the number of labels."""
-    return abs(release.profile.num_labels - truth.num_labels)
-
-
-def items_error(truth: Profile, release: Release) -> float:
-    """Return ``|ñ − n|``, in items, with ñ the released number of items, as :attr:`Release.n` gives it."""
-    return abs(release.n - truth.n)
-
-
-def sorted_l1_error(truth: Profile, release: Release) -> float:
-    """Return ``Σ_i |λ̃_i − λ_i|``, in items: see :func:`anonhist.profiles.sorted_l1`."""
-    return float(sorted_l1(truth, release.profile))
-
-
-def sorted_l2_error(truth: Profile, release: Release) -> float:
-    """Return ``sqrt(Σ_i (λ̃_i − λ_i)²)``, in items: see :func:`anonhist.profiles.sorted_l2`."""
-    return sorted_l2(truth, release.profile)
-
-
 def guessing_error(truth: Profile, release: Release) -> float:
     """Return the mean of ``|Λ̃_β − Λ_β|`` over β, a share of the items in [0, 1].
 
@@ -107,18 +82,22 @@ def guessing_error(truth: Profile, release: Release) -> float:
 ERRORS: dict[Metric, Callable[[Profile, Release], float]] = {
     Metric(
         "sorted_l1", "Sorted ℓ1", "items", "items to move between labels, add or remove to correct the release"
-    ): sorted_l1_error,
+    ): lambda truth, release: sorted_l1(truth, release.profile),
     Metric(
         "sorted_l2",
         "Sorted ℓ2",
         "items",
         "the Euclidean distance, in which a few large errors weigh more than many small ones",
-    ): sorted_l2_error,
-    Metric("items", "Number of items, n", "items", "error of the released number of items"): items_error,
+    ): lambda truth, release: sorted_l2(truth, release.profile),
+    Metric("items", "Number of items, n", "items", "error of the released number of items"): lambda truth, release: abs(
+        release.n - truth.n
+    ),
     Metric(
         "singletons", "Labels seen once, φ₁", "labels", "error of the number of labels that occur exactly once"
-    ): singletons_error,
-    Metric("labels", "Number of labels", "labels", "error of the number of different labels"): labels_error,
+    ): lambda truth, release: abs(release.profile.prevalence(1) - truth.prevalence(1)),
+    Metric("labels", "Number of labels", "labels", "error of the number of different labels"): lambda truth, release: (
+        abs(release.profile.num_labels - truth.num_labels)
+    ),
     Metric(
         "guessing",
         "Guessing curve",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, converted, frozen, optional
+from anonhist.frozen import Checked, Converted, completed, converted, frozen, optional
 from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.mechanisms.setting import NOISE_IS_EXACT, check_relation
 from anonhist.privacy import (
@@ -78,14 +78,13 @@ class ExcessMechanism:
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
     cap: Converted[SupportsIndex | None, int] = completed(_whole_cap, default=None)
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+    relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
     of: Bounded = Bounded.ITEMS_OF_USERS
     groups: Converted[SupportsIndex | None, int | None] = converted(
         optional(partial(parse_whole_number, name="groups")), default=None
     )
 
     def __post_init__(self) -> None:
-        check_relation(self.relation)
         noise_rates(*self._division, self.cap, self.relation)
         if self.groups is not None and (self.of.part != "group" or self.groups - self.bound < self.cap):
             raise UsageError("The cap of an excess counts groups that there are not: use ExcessMechanism.in_groups.")
@@ -169,21 +168,15 @@ def refuse_nothing(of: Bounded, bound: int, groups: int) -> None:
         )
 
 
-def asked_excess_share(share: EpsilonLike | None, cap: SupportsIndex | None) -> Fraction:
-    """Return the share of ε for the excess, as :func:`parse_excess_share` does; refuse a cap without it."""
-    parsed = parse_excess_share(share)
+def parse_excess_share(share: EpsilonLike | None, cap: SupportsIndex | None = None) -> Fraction:
+    """Return the share of ε for the excess, a number ≥ 0 and below 1; 0 if not given. Refuse a cap without a share."""
+    parsed = Fraction(0)
+    if share is not None and (isinstance(share, bool) or str(share).strip() not in ("0", "0.0")):
+        parsed = parse_epsilon(share, name="excess_share")
+    if parsed >= 1:
+        raise UsageError(f"`excess_share` must be a share of ε below 1, such as 0.05, not {share!r:.80}.")
     if cap is not None and not parsed:
         raise UsageError(
             "`excess_cap` requires `excess_share`: give a share of epsilon, such as 0.05, or leave it out."
         )
-    return parsed
-
-
-def parse_excess_share(share: EpsilonLike | None) -> Fraction:
-    """Return the share of ε for the excess, an exact number ≥ 0 and below 1; 0 if not given."""
-    if share is None or (not isinstance(share, bool) and str(share).strip() in ("0", "0.0")):
-        return Fraction(0)
-    parsed = parse_epsilon(share, name="excess_share")
-    if parsed >= 1:
-        raise UsageError(f"`excess_share` must be a share of ε below 1, such as 0.05, not {share!r:.80}.")
     return parsed

@@ -16,7 +16,7 @@ from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.kinds import Tabular
-from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
+from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, choose
 from anonhist.mechanisms.setting import check_unit
@@ -352,7 +352,7 @@ def prepare_groups(
     whole, protected = asked.whole, read_for
     if asked.unit is not None:
         protected = replace(asked.unit, in_one_group=read_for.in_one_group and asked.unit.groups == 1)
-    for_excess = asked_excess_share(asked.excess_share, asked.excess_cap)
+    for_excess = parse_excess_share(asked.excess_share, asked.excess_cap)
     excess = None
     if for_excess:
         if bounded is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -37,13 +38,11 @@ from anonhist.releases.totals import CrossingTotals, NestedTotals
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from anonhist.accounting.recording import Account
     from anonhist.mechanisms.excess import ExcessMechanism
     from anonhist.mechanisms.group_planning import PreparedGroups
     from anonhist.mechanisms.skeletons import CentralMechanism, Released
+    from anonhist.numeric.arrays import Bools, Ints
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Evidence, Excess
 
@@ -350,17 +349,12 @@ class GroupSelection:
     @cached_property
     def threshold(self) -> int:
         """The threshold k."""
-        share = self.delta / self.groups
         # P(G = k) = p^k (1 − p)/(1 + p − 2p^(k+1)), p = exp(−γ), falls with k.
-        low, high = 0, 1
-        while high <= 2 * _LARGEST_THRESHOLD and not self._is_rare(high, share):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._is_rare(middle, share) else (middle, high)
-        return high
+        return 1 + bisect_left(
+            range(1, 2 * _LARGEST_THRESHOLD), True, key=partial(self._is_rare, self.delta / self.groups)
+        )
 
-    def _is_rare(self, k: int, share: Fraction) -> bool:
+    def _is_rare(self, share: Fraction, k: int) -> bool:
         """Return whether P(G = k) is surely at most a share: p^k (1 − p + 2·share·p) ≤ share·(1 + p)."""
         up, down = Context(prec=_DIGITS, rounding=ROUND_CEILING), Context(prec=_DIGITS, rounding=ROUND_FLOOR)
         rate = (Decimal(-self.rate.numerator), Decimal(self.rate.denominator))
@@ -377,7 +371,7 @@ class GroupSelection:
         )
         return left <= right
 
-    def select(self, units: NDArray[np.int64], *, source: RandomSource) -> NDArray[np.bool_]:
+    def select(self, units: Ints, *, source: RandomSource) -> Bools:
         """Return which groups are kept, given how many units each has.
 
         Parameters
@@ -390,7 +384,7 @@ class GroupSelection:
         # n + G could wrap; k − n cannot: k is at most 2⁴⁰, and n is from 0 to 2⁶³ − 1.
         return self._noise(units.size, source) > self.threshold - units
 
-    def _noise(self, size: int, source: RandomSource) -> NDArray[np.int64]:
+    def _noise(self, size: int, source: RandomSource) -> Ints:
         """Draw noise again where it is beyond k: how often that happens does not depend on the data."""
         noise = discrete_laplace(self.rate, size, source=source)
         while (beyond := (noise > self.threshold) | (noise < -self.threshold)).any():

@@ -24,9 +24,8 @@ from anonhist.releases import simulate_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Floats
 
-    _Numbers = NDArray[np.float64]
 
 Shape = Literal["zipf", "worst"]
 _SIMULATIONS = 8
@@ -290,7 +289,7 @@ def power_law_profile(items: int, labels: int) -> Profile:
     return Profile.from_prevalences({count: number for count, number in prevalences.items() if number})
 
 
-def _largest(low: float, high: float, shape: Callable[[float], tuple[_Numbers, _Numbers]], items: int) -> float:
+def _largest(low: float, high: float, shape: Callable[[float], tuple[Floats, Floats]], items: int) -> float:
     """Return about the largest number in a range whose shape has at most so many items."""
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -298,11 +297,11 @@ def _largest(low: float, high: float, shape: Callable[[float], tuple[_Numbers, _
     return low
 
 
-def _total(shape: tuple[_Numbers, _Numbers]) -> float:
+def _total(shape: tuple[Floats, Floats]) -> float:
     return float(np.dot(*shape))
 
 
-def _power_law(labels: int, exponent: float, top: float) -> tuple[_Numbers, _Numbers]:
+def _power_law(labels: int, exponent: float, top: float) -> tuple[Floats, Floats]:
     """Return counts and how many labels have each: of the first labels one by one, then count by count.
 
     A count may come twice.

@@ -26,12 +26,9 @@ from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.protocols import check_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Noise
+    from anonhist.numeric.arrays import Floats, Ints
 
-    _Numbers = NDArray[np.float64]
-    _Whole = NDArray[np.int64]
 
 MOST_LABELS = 2**61
 
@@ -45,7 +42,7 @@ def top_labels(profile: Profile, most: int) -> Profile:
     return type(profile)(profile.counts[kept > 0], kept[kept > 0], unit=profile.unit)
 
 
-def cut(profile: Profile, threshold: int, border: int, *, shift: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def cut(profile: Profile, threshold: int, border: int, *, shift: int) -> tuple[Ints, Ints]:
     """Return ``C^s_r``, r = 1..T, and the large counts ``N^bl_(1) ≥ … ≥ N^bl_(m)``, before any more noise.
 
     For one extra item, and with ``shift`` one less if a count moves from T to T + 1, exactly one of all these numbers
@@ -72,8 +69,8 @@ _MOST_BOUNDARIES = 2**22
 
 
 def noisy_blocks(
-    profile: Profile, large: NDArray[np.int64], *, items: int, threshold: int, rate: Fraction, noise: Noise
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    profile: Profile, large: Ints, *, items: int, threshold: int, rate: Fraction, noise: Noise
+) -> tuple[Ints, Ints]:
     """Return boundaries and noisy block sums, steps H1 to H4; only H4 reads the profile, and spends ``rate``.
 
     The paper divides each label between the two boundaries next to its count (H3) and adds Laplace noise of scale
@@ -88,7 +85,7 @@ def noisy_blocks(
     return levels, add_noise(block_sums(profile, levels), noise(rate, levels.size))
 
 
-def high_privacy(levels: NDArray[np.int64], sums: NDArray[np.int64]) -> Profile:
+def high_privacy(levels: Ints, sums: Ints) -> Profile:
     """Return H^y of steps H5 and H6: post-processing of the boundaries and the noisy block sums, one for each."""
     from scipy.optimize import isotonic_regression
 
@@ -99,7 +96,7 @@ def high_privacy(levels: NDArray[np.int64], sums: NDArray[np.int64]) -> Profile:
     return profile_of_fit(levels, fit)
 
 
-def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon: float) -> NDArray[np.int64]:
+def boundaries(large: Ints, *, items: int, threshold: int, epsilon: float) -> Ints:
     """Return S of step H2, ascending from 1 to 2N: a function of released and public numbers.
 
     All counts up to T, then counts with evenly spaced logarithms up to ``T' = ⌈10 √(N/ε₃³)⌉``, then the noisy
@@ -123,7 +120,7 @@ def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon:
     return ascending[is_new]
 
 
-def block_sums(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+def block_sums(profile: Profile, levels: Ints) -> Ints:
     """Return ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+} = Σ_x min(n_x, s_i) − Σ_x min(n_x, s_{i−1})``, s_0 = 0, exactly.
 
     The number of cells of the Young diagram in a block of columns: one extra item is in one block, or beyond the last.
@@ -136,7 +133,7 @@ def block_sums(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]
     return np.diff(items_up_to[at] + (profile.num_labels - labels_up_to[at]) * levels, prepend=0)
 
 
-def low_privacy(small: NDArray[np.int64], large: NDArray[np.int64], *, border: int) -> Profile:
+def low_privacy(small: Ints, large: Ints, *, border: int) -> Profile:
     """Return H^e of steps L1 to L4: post-processing of noisy numbers.
 
     ``small`` are the noisy cumulative prevalences ``φ^cs_{r+}``, r = 1..T; ``large`` are ``N^cl_i``, ``border`` is M.
@@ -157,9 +154,7 @@ def low_privacy(small: NDArray[np.int64], large: NDArray[np.int64], *, border: i
     return _profile(values, labels)
 
 
-def without_nearest(
-    values: NDArray[np.int64], labels: NDArray[np.int64], middle: int, number: int
-) -> NDArray[np.int64]:
+def without_nearest(values: Ints, labels: Ints, middle: int, number: int) -> Ints:
     """Remove the ``number`` elements of a multiset nearest to ``middle``, the larger of equally near ones first.
 
     Values are ascending, ≥ 1, with so many elements each; what is returned is how many are left of each.
@@ -171,7 +166,7 @@ def without_nearest(
     return labels - taken
 
 
-def _profile(values: NDArray[np.int64], labels: NDArray[np.int64]) -> Profile:
+def _profile(values: Ints, labels: Ints) -> Profile:
     """Add up equal values, and cut the largest counts if n would exceed 2⁶²."""
     present = labels > 0
     levels, first = np.unique(values[present], return_index=True)
@@ -194,9 +189,9 @@ class NoisyParts(NamedTuple):
     made-up ones; ``border`` is M. ``rate`` is ε₂, that of the noise on each large count and of Z.
     """
 
-    reaching: _Whole
+    reaching: Ints
     reaching_rate: float
-    large: _Whole
+    large: Ints
     border: int
     rate: float
 
@@ -255,7 +250,7 @@ def _beyond(parts: NoisyParts, released: Profile, *, tail: float) -> KPlusBand:
     )
 
 
-def _large_of(released: Profile, border: int, size: int) -> _Numbers:
+def _large_of(released: Profile, border: int, size: int) -> Floats:
     """Return ``size`` large counts in descending order, as published, with made-up ones at the border."""
     at = np.searchsorted(released.counts, border)
     counts, prevalences = released.counts[at:][::-1], released.prevalences[at:][::-1]

@@ -11,7 +11,7 @@ from anonhist.accounting.recording import Price, account_of
 from anonhist.catalogue import MECHANISMS, MechanismName, load
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.additive import PrevalenceMechanism
-from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
+from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE, FamilyParameters
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
@@ -136,8 +136,9 @@ def choose(
     if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "With label privacy, noise is added to the prevalences."
     per_cell = budget / cells
-    least = f"The {{}} mechanism has the lowest error on real data where {_compared(unit, relation)} is {{}} 1.1 (here "
-    least += f"{short_decimal(per_cell)}{_why_divided(unit, relation)})."
+    compared, why = _compared(unit, relation)
+    least = f"The {{}} mechanism has the lowest error on real data where {compared} is {{}} 1.1 (here "
+    least += f"{short_decimal(per_cell)}{why})."
     if items is not None and items > MAX_DURFEE_SIZE**2:
         reason = "More than 2^40 items are expected, more than the partition mechanism takes."
     elif per_cell < _WHOLE_BUDGET:
@@ -150,20 +151,14 @@ def choose(
     return FrobeniusMechanism(budget, unit, relation), reason
 
 
-def _compared(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
-    """Return what is compared with 1.1, in words: ε/Δ."""
-    one = unit.max_distance * relation.distance == 1
-    return "ε" if one else f"ε per {unit.part}"
-
-
-def _why_divided(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
-    """Return, as a clause, why ε is divided among several: what one unit may change."""
+def _compared(unit: PrivacyUnit, relation: NeighboringRelation) -> tuple[str, str]:
+    """Return what is compared with 1.1, ε/Δ in words, and as a clause what one unit may change, if Δ is not 1."""
     cells = unit.max_distance * relation.distance
     if cells == 1:
-        return ""
-    if relation is NeighboringRelation.SUBSTITUTE:
-        return f", as replacing {unit.one} changes up to {cells:,} {unit.part}s"
-    return f", as {unit.one} {'changes' if unit.max_items is None else 'has'} up to {cells:,} {unit.part}s"
+        return "ε", ""
+    one = f"replacing {unit.one} changes" if relation is NeighboringRelation.SUBSTITUTE else f"{unit.one} changes"
+    changes = one if relation is NeighboringRelation.SUBSTITUTE or unit.max_items is None else f"{unit.one} has"
+    return f"ε per {unit.part}", f", as {changes} up to {cells:,} {unit.part}s"
 
 
 @overload
@@ -412,7 +407,7 @@ class AskedRelease:
         if self.expected_items is not None:
             whole_items(self.expected_items, name="expected_items")
         runs = None if self.simulations is None else parse_simulations(self.simulations)
-        share = asked_excess_share(self.excess_share, self.excess_cap)
+        share = parse_excess_share(self.excess_share, self.excess_cap)
         given = {name: option for name, option in self.options.items() if option is not None}
         if not isinstance(self.mechanism, str):
             return PreparedRelease(self._own_mechanism(share, given), None, None, runs)

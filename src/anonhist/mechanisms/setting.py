@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
+from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anonhist.releases import Evidence, Mechanism
+
+Member = TypeVar("Member", bound=Enum)
 
 # The effect of floating point on exact noise.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
@@ -149,11 +152,8 @@ class Setting:
             raise UsageError("epsilon and unit must be text, and the bound a whole number.")
         if type(groups) is not int:
             raise UsageError("groups must be a whole number.")
-        relations = {known.value: known for known in NeighboringRelation}
-        if not isinstance(relation, str) or relation not in relations:
-            raise UsageError(f"the relation must be {' or '.join(relations)}.")
         protected = PrivacyUnit(kind, bound, 1, groups, groups == 1 and "groups" in parameters)
-        made = cls(epsilon, protected, relations[relation], **cls._own(given))
+        made = cls(epsilon, protected, member_of(NeighboringRelation, relation, "relation"), **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
             raise UsageError("they must be exactly the parameters of this mechanism.")
         return made
@@ -224,6 +224,14 @@ class Setting:
     def exceeded_number(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: the guarantee excludes such data."""
         return None
+
+
+def member_of(members: type[Member], value: object, name: str) -> Member:
+    """Return the member of an enumeration with this value, or refuse it."""
+    for member in members:
+        if member.value == value:
+            return member
+    raise UsageError(f"the {name} must be {' or '.join(member.value for member in members)}.")
 
 
 @contextmanager

@@ -26,9 +26,8 @@ from anonhist.releases.protocols import check_diagram
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Choices, Noise
+    from anonhist.numeric.arrays import Floats, Ints
 
 # The public bounds that mechanisms take: what each bounds in a profile, and how a guarantee states it.
 _BOUNDED: dict[str, tuple[Callable[[Profile], int], str]] = {
@@ -239,7 +238,7 @@ class DrawnMechanism(CentralMechanism):
 _MOST = 2.0**62
 
 
-def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> Profile:
+def profile_of_fit(levels: Ints, reaching: Floats) -> Profile:
     """Round a fit of cumulative prevalences to a profile: ``φ_{r+} = reaching_i`` for levels_{i−1} < r ≤ levels_i.
 
     Levels ascend from levels_0 = 0; the fit is non-increasing. Each value is rounded to the nearest whole number, at
@@ -260,7 +259,7 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
     return Profile(levels[present], kept[present])
 
 
-def round_sorted(counts: NDArray[np.float64]) -> Profile:
+def round_sorted(counts: Floats) -> Profile:
     """Round a fit of the counts in descending order to a profile; negative ones become 0.
 
     It is non-increasing, one count per label; cut at one height if n would exceed 2⁶², up to rounding. O(k) time.
@@ -298,7 +297,7 @@ def _below(profile: Profile, height: int) -> int:
     return int(profile.counts[low] @ profile.prevalences[low]) + height * profile.k_plus(height + 1)
 
 
-def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:
+def bounded_profile(arms: Ints, legs: Ints) -> Profile:
     """Build a released profile; its longest rows and columns are cut if n would exceed 2⁶³ − 1."""
     size = arms.size
     # No arm or leg is longer than the first: most profiles are far below the limit.

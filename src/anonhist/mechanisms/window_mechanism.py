@@ -27,9 +27,8 @@ from anonhist.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Noise
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.profiles.windows import CumulativeCounts
     from anonhist.randomness import RandomSource
 
@@ -38,7 +37,7 @@ _ROUNDS = 20
 _LARGEST = float(2**62)
 
 
-def monotone_whole(estimates: NDArray[np.float64]) -> NDArray[np.int64]:
+def monotone_whole(estimates: Floats) -> Ints:
     """Return whole numbers near estimates of shape (thresholds, days) that running sums can be.
 
     Projections in ℓ2 (Dykstra 1983) on tables that do not decrease in time and on those that do not increase in the
@@ -101,18 +100,18 @@ class WindowMechanism(Setting):
         """The rates of the noise of each kind of sum."""
 
     @abstractmethod
-    def _run(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+    def _run(self, increments: Ints, noise: Noise) -> Floats:
         """Return noisy estimates of the running sums, of the shape of the increments."""
 
     @abstractmethod
-    def _sums(self) -> Iterable[tuple[Fraction, NDArray[np.float64], NDArray[np.float64]]]:
+    def _sums(self) -> Iterable[tuple[Fraction, Floats, Floats]]:
         """Return, for each rate, the sums of the squares and of the fourth powers of the weights of its noise.
 
         They are weights in the estimates: of shape (thresholds, days), or one that broadcasts to it.
         """
 
     @cached_property
-    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _spread(self) -> tuple[Floats, Floats]:
         """Variance of the noise of each estimate, and its excess kurtosis, that of Laplace noise being 3."""
         variance, fourth = np.zeros((2, self.thresholds, self.days))
         for gamma, squares, powers in self._sums():
@@ -122,12 +121,12 @@ class WindowMechanism(Setting):
         return read_only(variance), read_only(fourth / np.maximum(variance, np.finfo(float).tiny) ** 2)
 
     @property
-    def excess_kurtosis(self) -> NDArray[np.float64]:
+    def excess_kurtosis(self) -> Floats:
         """Shape (thresholds, days): how much heavier than normal the tails of each estimate are, from 0 to 3."""
         return self._spread[1]
 
     @property
-    def standard_errors(self) -> NDArray[np.float64]:
+    def standard_errors(self) -> Floats:
         """Shape (thresholds, days): the exact standard deviation of each estimate, before it is made monotone."""
         return np.sqrt(self._spread[0])
 
@@ -193,7 +192,7 @@ def terms_of_reached(unit: PrivacyUnit, thresholds: int) -> tuple[int, ...]:
     return tuple(range(thresholds, 0, -1)) if unit.max_count is not None else (1,) * thresholds
 
 
-def noisy_reached(reached: NDArray[np.int64], unit: PrivacyUnit, gamma: Fraction, noise: Noise) -> NDArray[np.float64]:
+def noisy_reached(reached: Ints, unit: PrivacyUnit, gamma: Fraction, noise: Noise) -> Floats:
     """Return k+ counts of shape (thresholds, days) under noise of rate γ; for labels, sums of noisy differences."""
     drawn = noise(gamma, reached.size).reshape(reached.shape)
     if unit.max_count is None:

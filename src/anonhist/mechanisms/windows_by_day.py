@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Noise
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.privacy import EpsilonLike
 
 
@@ -50,10 +49,10 @@ class DailyMechanism(WindowMechanism):
         """The rate of all noise."""
         return (self.epsilon / (self.days * far_of_reached(self.unit) * self.relation.distance),)
 
-    def _run(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+    def _run(self, increments: Ints, noise: Noise) -> Floats:
         return noisy_reached(np.cumsum(increments, axis=1), self.unit, self.rates[0], noise)
 
-    def _sums(self) -> Iterable[tuple[Fraction, NDArray[np.float64], NDArray[np.float64]]]:
+    def _sums(self) -> Iterable[tuple[Fraction, Floats, Floats]]:
         terms = np.array(terms_of_reached(self.unit, self.thresholds), dtype=np.float64)[:, np.newaxis]
         return [(self.rates[0], terms, terms)]
 
@@ -75,11 +74,11 @@ class IncrementsMechanism(WindowMechanism):
         far = moved(self.unit, thresholds=self.thresholds, intervals=self.days)
         return (self.epsilon / (far * self.relation.distance),)
 
-    def _run(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+    def _run(self, increments: Ints, noise: Noise) -> Floats:
         noisy = add_noise(increments, noise(self.rates[0], increments.size).reshape(increments.shape))
         return np.cumsum(noisy.astype(np.float64), axis=1)
 
-    def _sums(self) -> Iterable[tuple[Fraction, NDArray[np.float64], NDArray[np.float64]]]:
+    def _sums(self) -> Iterable[tuple[Fraction, Floats, Floats]]:
         # As many noisy increments as there are days so far.
         terms = np.arange(1.0, self.days + 1)
         return [(self.rates[0], terms, terms)]
@@ -147,7 +146,7 @@ class TwoLevelMechanism(WindowMechanism):
         """Return what is known of one running sum, from the variances of both kinds of noise."""
 
     @abstractmethod
-    def _measure(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+    def _measure(self, increments: Ints, noise: Noise) -> Floats:
         """Return the noisy numbers of blocks, shape (thresholds, blocks)."""
 
     @cached_property
@@ -162,7 +161,7 @@ class TwoLevelMechanism(WindowMechanism):
         of_block, of_day = map(discrete_laplace_variance, self.rates)
         return math.sqrt(float(self._levels(max(self._terms) * of_block, of_day).variances.max()))
 
-    def _run(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+    def _run(self, increments: Ints, noise: Noise) -> Floats:
         blocks = self._measure(increments, noise)
         drawn = noise(self.rates[1], increments.size).reshape(increments.shape)
         noisy = add_noise(increments, drawn).astype(np.float64)
@@ -173,7 +172,7 @@ class TwoLevelMechanism(WindowMechanism):
         )
         return np.stack(list(estimates))
 
-    def _sums(self) -> Iterable[tuple[Fraction, NDArray[np.float64], NDArray[np.float64]]]:
+    def _sums(self) -> Iterable[tuple[Fraction, Floats, Floats]]:
         # What an estimate makes of one number alone is its weight.
         no_blocks, no_days = np.zeros((self.days, self.blocks)), np.zeros((self.blocks, self.days))
         alone = np.eye(self.blocks)
@@ -215,27 +214,27 @@ class Levels:
         return -(-self.days // self.width)
 
     @cached_property
-    def _sizes(self) -> NDArray[np.int64]:
+    def _sizes(self) -> Ints:
         ends = np.minimum(np.arange(1, self.blocks + 1) * self.width, self.days)
         return read_only(np.diff(ends, prepend=0))
 
     @cached_property
-    def _block(self) -> NDArray[np.int64]:
+    def _block(self) -> Ints:
         """In which block each day is."""
         return read_only(np.arange(self.days) // self.width)
 
     @cached_property
-    def _part(self) -> NDArray[np.float64]:
+    def _part(self) -> Floats:
         """How much of its block has passed at the end of each day."""
         return read_only((np.arange(self.days) % self.width + 1) / self._sizes[self._block])
 
     @cached_property
-    def _precision(self) -> NDArray[np.float64]:
+    def _precision(self) -> Floats:
         """The precision of each block's increment, from its own number and from its days'."""
         return read_only(1 / self.of_block + 1 / (self.of_day * self._sizes))
 
     @cached_property
-    def _covariance(self) -> NDArray[np.float64]:
+    def _covariance(self) -> Floats:
         """The covariance of the estimates at the ends of blocks; first comes the start, which is known to be 0."""
         precision = self._precision
         along = precision + np.append(precision[1:], 0.0) + 1 / self.of_end
@@ -243,7 +242,7 @@ class Levels:
         return read_only(np.pad(np.linalg.inv(system), ((1, 0), (1, 0))))
 
     @cached_property
-    def variances(self) -> NDArray[np.float64]:
+    def variances(self) -> Floats:
         """Shape (days,): the variance of the estimate of each running sum, in time linear in the days."""
         precision, of_end = self._precision.tolist(), 1 / self.of_end
         # What is known of each end from the left, its own number included, and from the right; the start is known.
@@ -258,9 +257,7 @@ class Levels:
         bent = (1 - part) ** 2 * ends[first] + 2 * part * (1 - part) * both[first] + part**2 * ends[first + 1]
         return read_only(np.asarray(bent + part * (1 - part) * self._sizes[first] * self.of_day))
 
-    def estimate(
-        self, increments: NDArray[np.float64], blocks: NDArray[np.float64], ends: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def estimate(self, increments: Floats, blocks: Floats, ends: Floats) -> Floats:
         """Return estimates of the running sums, from noisy increments of days, shape (…, days), and numbers of blocks.
 
         ``blocks`` and ``ends`` are noisy increments of blocks, and noisy running sums at their ends, shape (…, blocks);
@@ -300,7 +297,7 @@ class TreeMechanism(TwoLevelMechanism):
     def _levels(self, of_block: float, of_day: float) -> Levels:
         return Levels(self.days, self.width, of_day, of_block=of_block)
 
-    def _measure(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+    def _measure(self, increments: Ints, noise: Noise) -> Floats:
         blocks = np.add.reduceat(increments, np.arange(0, self.days, self.width), axis=1)
         return add_noise(blocks, noise(self.rates[0], blocks.size).reshape(blocks.shape)).astype(np.float64)
 
@@ -328,6 +325,6 @@ class AnchorsMechanism(TwoLevelMechanism):
     def _levels(self, of_block: float, of_day: float) -> Levels:
         return Levels(self.days, self.width, of_day, of_end=of_block)
 
-    def _measure(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+    def _measure(self, increments: Ints, noise: Noise) -> Floats:
         ends = np.minimum(np.arange(1, self.blocks + 1) * self.width, self.days) - 1
         return noisy_reached(np.cumsum(increments, axis=1)[:, ends], self.unit, self.rates[0], noise)

@@ -39,6 +39,16 @@ def rises(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
+def sum_equal(values: NDArray[np.int64], numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct values, ascending, and the sum of the numbers of each."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    if not ordered.size:
+        return ordered, numbers[order]
+    first = np.flatnonzero(np.append(np.True_, ordered[1:] != ordered[:-1]))
+    return ordered[first], np.add.reduceat(numbers[order], first)
+
+
 def widen_to_falling(lows: NDArray[Any], highs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Widen bounds of non-increasing sequences (rows) until they are non-increasing themselves.
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
+from anonhist.numeric.arrays import Floats, Ints
 
 # Saddlepoints are searched within about 40 standard deviations, to 1e-10 of one.
 _HALVINGS = 40
@@ -43,9 +43,7 @@ class SignedSums:
     near: Pair
     far: Pair
 
-    def compatible_shares(
-        self, sums: NDArray[np.int64], together: NDArray[np.float64], tail: float
-    ) -> NDArray[np.float64]:
+    def compatible_shares(self, sums: Ints, together: Floats, tail: float) -> Floats:
         """Return the least and the largest share f that a sum T does not reject, each end at a level of ``tail`` < 1/2.
 
         ``together`` is g for each sum, taken as known.
@@ -54,9 +52,7 @@ class SignedSums:
         ends = [self._end(means, together, tail, sign) for sign in (1.0, -1.0)]
         return np.clip(np.stack(ends, axis=1), 0, 1)
 
-    def _end(
-        self, means: NDArray[np.float64], together: NDArray[np.float64], tail: float, sign: float
-    ) -> NDArray[np.float64]:
+    def _end(self, means: Floats, together: Floats, tail: float, sign: float) -> Floats:
         """Return the end below the estimate, or above it if the sign is −1."""
         rarest = min(*self.own, *self.near, *self.far)
         low = np.zeros(means.size)
@@ -75,9 +71,7 @@ class SignedSums:
         inside, outside = self._at(sign * low, means, together)[0], self._at(sign * high, means, together)[0]
         return np.where((outside < 0) | (outside > 1), outside, inside)
 
-    def _at(
-        self, points: NDArray[np.float64], means: NDArray[np.float64], together: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _at(self, points: Floats, means: Floats, together: Floats) -> tuple[Floats, Floats]:
         """Return the shares with these saddlepoints, and the tails of the sums with such shares."""
         from scipy.special import ndtr
 
@@ -98,7 +92,7 @@ class SignedSums:
         # NaN: the sum is out of reach.
         return share, np.where(signed <= _NEAR, 1.0, np.nan_to_num(tails))
 
-    def _cumulants(self, pair: Pair, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def _cumulants(self, pair: Pair, points: Floats) -> tuple[Floats, ...]:
         """Return the cumulant function of one person at these points, and its first two derivatives."""
         plus, minus = pair[0] * np.exp(self.up * points), pair[1] * np.exp(-self.down * points)
         total = np.log1p(pair[0] * np.expm1(self.up * points) + pair[1] * np.expm1(-self.down * points))
@@ -132,7 +126,7 @@ class TwoBinomials:
     true_missed: float
     false_missed: float
 
-    def upper_tail(self, counts: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def upper_tail(self, counts: Floats, shares: Floats) -> Floats:
         """Return ``P(C ≥ c)`` for each count c and share f; 1 where c is not above the mean."""
         from scipy.special import ndtr
 
@@ -158,7 +152,7 @@ class TwoBinomials:
         tails = np.where(np.isnan(tails), 0.0, np.minimum(np.maximum(tails, 0), 1))
         return np.where((above > 0) & ~(signed < _NEAR), tails, 1.0)
 
-    def compatible_shares(self, counts: NDArray[np.int64], tail: float) -> NDArray[np.float64]:
+    def compatible_shares(self, counts: Ints, tail: float) -> Floats:
         """Return the least f with ``P(C ≥ c) ≥ tail`` and the largest with ``P(C ≤ c) ≥ tail``, for each count c.
 
         Both are 0 if c is improbably small even for f = 0, and 1 if it is improbably large even for f = 1.
@@ -169,7 +163,7 @@ class TwoBinomials:
         high = 1 - mirrored._least((self.users - met).astype(np.float64), tail)
         return np.stack((low, high), axis=1)[places]
 
-    def _least(self, counts: NDArray[np.float64], tail: float) -> NDArray[np.float64]:
+    def _least(self, counts: Floats, tail: float) -> Floats:
         """Return the least share with ``P(C ≥ c) ≥ tail``: tails grow with the share."""
         low, high = np.zeros(counts.size), np.ones(counts.size)
         low = np.where(self.upper_tail(counts, high) < tail, 1.0, low)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
+from anonhist.numeric.arrays import Floats, Ints
 
 # The largest value of a block lies in [2⁴⁷⁹, 2⁴⁸⁰): sums of products of two stay below 2¹⁰⁰⁰, with as much
 # room below one as above it.
@@ -27,11 +27,11 @@ _FAR = 4000
 class BlockVector:
     """Number i of block j is ``values[j, i] · 2^exponents[j]``."""
 
-    values: NDArray[np.float64]
-    exponents: NDArray[np.int64]
+    values: Floats
+    exponents: Ints
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], exponents: NDArray[np.int64], *, blocks: int) -> BlockVector:
+    def of(cls, values: Floats, exponents: Ints, *, blocks: int) -> BlockVector:
         """Gather numbers ``values[i] · 2^exponents[i]`` into blocks of equal length."""
         return cls(*align(values.reshape(blocks, -1), exponents.reshape(blocks, -1))).normalize()
 
@@ -45,11 +45,11 @@ class BlockVector:
         exponents = np.where(peaks > 0, self.exponents + shifts, _NOTHING)
         return BlockVector(np.ldexp(self.values, -shifts[:, None]), exponents)
 
-    def take(self, index: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def take(self, index: Ints) -> tuple[Floats, Ints]:
         """Return values and exponents of the numbers at ``index``, in the numbering across all blocks."""
         return self.values.ravel()[index], self.exponents[index // self.values.shape[1]]
 
-    def times(self, other: BlockVector) -> NDArray[np.float64]:
+    def times(self, other: BlockVector) -> Floats:
         """Return the products, flat, times one power of two."""
         values = self.values * other.values
         if self.exponents.size == 1:
@@ -59,14 +59,14 @@ class BlockVector:
         top = np.where(peaks > 0, np.frexp(peaks)[1] + exponents, _NOTHING).max()
         return np.asarray(np.ldexp(values, np.clip(exponents - top, -_FAR, _FAR).astype(np.int32)[:, None]).ravel())
 
-    def weigh(self, factors: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
+    def weigh(self, factors: Floats, index: Ints) -> Floats:
         """Return ``factors · self[index]``, each row of it times a power of two."""
         if self.exponents.size == 1:
             return np.asarray(factors * self.values.ravel()[index])
         values, exponents = self.take(index)
         return align(factors * values, exponents)[0]
 
-    def with_shift(self, by: int) -> tuple[BlockVector, NDArray[np.float64]]:
+    def with_shift(self, by: int) -> tuple[BlockVector, Floats]:
         """Return these numbers, and those ``by`` positions further on (zero beyond the ends), with common exponents."""
         flat, shifted = self.values.ravel(), np.empty(self.values.shape)
         if by > 0:
@@ -97,11 +97,11 @@ class BlockMatrix:
     For k = 1, the exponent is zero.
     """
 
-    panels: tuple[NDArray[np.float64], ...]
-    exponents: NDArray[np.int64]
+    panels: tuple[Floats, ...]
+    exponents: Ints
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], *, blocks: int) -> BlockMatrix:
+    def of(cls, values: Floats, *, blocks: int) -> BlockMatrix:
         """Divide a matrix of floats into blocks."""
         block = values.shape[0] // blocks
         if blocks == 1:
@@ -162,7 +162,7 @@ class BlockMatrix:
             panels.append(product)
         return _normalize(panels, exponents, floor=floor)
 
-    def row_weights(self, rows: NDArray[np.int64], low: int, high: int, vector: BlockVector) -> NDArray[np.float64]:
+    def row_weights(self, rows: Ints, low: int, high: int, vector: BlockVector) -> Floats:
         """Return ``self[r, i] · vector[i]`` for low ≤ i < high, each row of it times a power of two."""
         values = self._part(rows, low, high) * vector.values.ravel()[low:high]
         if len(self.panels) == 1:
@@ -170,9 +170,7 @@ class BlockMatrix:
         at = np.arange(low, high) // self.block
         return align(values, self.exponents[(rows // self.block)[:, None], at] + vector.exponents[at])[0]
 
-    def path_weights(
-        self, rows: NDArray[np.int64], columns: NDArray[np.int64], low: int, high: int
-    ) -> NDArray[np.float64]:
+    def path_weights(self, rows: Ints, columns: Ints, low: int, high: int) -> Floats:
         """Return ``self[r, i] · self[i, c]`` for pairs (r, c) and low ≤ i < high, each row times a power of two."""
         values = self._part(rows, low, high)
         if len(self.panels) == 1:
@@ -187,7 +185,7 @@ class BlockMatrix:
         exponents = exponents + self.exponents[inner // self.block, (columns // self.block)[:, None]]
         return align(values * second, exponents)[0]
 
-    def _part(self, rows: NDArray[np.int64], low: int, high: int) -> NDArray[np.float64]:
+    def _part(self, rows: Ints, low: int, high: int) -> Floats:
         """Values of some rows, columns low to high."""
         if len(self.panels) == 1:
             return self.panels[0][rows, low:high]
@@ -202,9 +200,7 @@ class BlockMatrix:
         return part
 
 
-def _normalize(
-    panels: list[NDArray[np.float64]], exponents: NDArray[np.int64], *, floor: int = _NOTHING
-) -> BlockMatrix:
+def _normalize(panels: list[Floats], exponents: Ints, *, floor: int = _NOTHING) -> BlockMatrix:
     """Scale each block so that its largest number is in [2⁴⁷⁹, 2⁴⁸⁰)."""
     block = panels[0].shape[1]
     found = np.full_like(exponents, _NOTHING)
@@ -220,7 +216,7 @@ def _normalize(
     return BlockMatrix(tuple(kept), found)
 
 
-def align(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def align(values: Floats, exponents: Ints) -> tuple[Floats, Ints]:
     """Scale numbers ``values · 2^exponents`` to a common exponent along the last axis, the largest in [1/2, 1)."""
     sizes = np.where(values > 0, np.frexp(values)[1] + exponents, _NOTHING)
     top = sizes.max(axis=-1)
@@ -228,7 +224,7 @@ def align(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[ND
     return np.ldexp(values, shifts), top
 
 
-def _common(exponents: NDArray[np.int64], peaks: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _common(exponents: Ints, peaks: Floats) -> tuple[Ints, Ints]:
     """Return shifts to a common exponent along the first axis for blocks with these largest values, and the exponent.
 
     The largest value of all comes near 2⁴⁸⁰.
@@ -238,7 +234,7 @@ def _common(exponents: NDArray[np.int64], peaks: NDArray[np.float64]) -> tuple[N
     return exponents - top, top
 
 
-def _shift(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
+def _shift(values: Floats, exponents: Ints) -> Floats:
     """Return ``values · 2^exponents``: two multiplications cover the same range and are far faster than ldexp."""
     first = np.clip(exponents, -1000, 1000)
     shifted = values * np.ldexp(1.0, first.astype(np.int32))

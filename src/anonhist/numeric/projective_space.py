@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.numeric.arrays import Bools, Floats, Ints
+
 
 @lru_cache(maxsize=256)
 def prime_factors(number: int) -> tuple[int, ...]:
@@ -71,8 +73,8 @@ class CyclicOrder:
     without its first value, which is their number ``support``.
     """
 
-    points: NDArray[np.int64]
-    items: NDArray[np.int64]
+    points: Ints
+    items: Ints
     spectrum: NDArray[np.complex128]
     support: int
 
@@ -91,7 +93,7 @@ class CyclicOrder:
             total += np.rint(self._correlate(digits)).astype(np.int64) << shift
         return total
 
-    def _correlate(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+    def _correlate(self, weights: NDArray[Any]) -> Floats:
         transformed = np.fft.rfft(weights[..., self.points])
         np.conjugate(transformed, out=transformed)
         transformed *= self.spectrum
@@ -164,7 +166,7 @@ def _power(exponent: int, modulus: Sequence[int], field: int) -> list[int]:
     return power
 
 
-def _sequence(polynomial: Sequence[int], field: int, length: int) -> NDArray[np.int64]:
+def _sequence(polynomial: Sequence[int], field: int, length: int) -> Ints:
     """Return s_0, s_1, …: each stretch follows from the previous values by one multiplication with a power of z."""
     size = len(polynomial) - 1
     sequence = np.zeros(length, dtype=np.int64)
@@ -184,7 +186,7 @@ def _sequence(polynomial: Sequence[int], field: int, length: int) -> NDArray[np.
     return sequence
 
 
-def _inverses(field: int) -> NDArray[np.int64]:
+def _inverses(field: int) -> Ints:
     """Return the inverse of every element, and 0 for 0: by Fermat, a^{F−2}."""
     inverses = np.ones(field, dtype=np.int64)
     base = np.arange(field)
@@ -198,7 +200,7 @@ def _inverses(field: int) -> NDArray[np.int64]:
     return inverses
 
 
-def _numbers(coefficients: Iterable[NDArray[np.int64]], inverses: NDArray[np.int64], field: int) -> NDArray[np.int64]:
+def _numbers(coefficients: Iterable[Ints], inverses: Ints, field: int) -> Ints:
     """Return the numbers of the points with these coefficients, highest first, up to a common factor."""
     numbers: Any = 0
     scale: Any = 0
@@ -253,11 +255,11 @@ class ProjectiveSpace:
         """Number of points that support two different items."""
         return _points(self.field, self.dimension - 2)
 
-    def supports(self, points: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def supports(self, points: Ints, items: Ints) -> Bools:
         """Return whether the points support the items; the arrays are broadcast."""
         return np.asarray(self._middle(self._vectors(points)[0], self._vectors(items)[0]) == 0)
 
-    def supporter(self, items: NDArray[np.int64], choices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def supporter(self, items: Ints, choices: Ints) -> Ints:
         """Return a point that supports each item: a different one for each choice from 0 to ``support`` − 1.
 
         The choice numbers a point z of the space with one coefficient less. If x has degree m, y is z with one more
@@ -282,7 +284,7 @@ class ProjectiveSpace:
         """Return whether :meth:`first_sums` is much faster than :meth:`sums` for so few of the first items."""
         return self.dimension > 2 and 8 * (self._prefixes(size) + 1) <= self.field
 
-    def first_sums(self, points: NDArray[np.int64], weights: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    def first_sums(self, points: Ints, weights: Ints, size: int) -> Ints:
         """Return exact :meth:`sums` for the first ``size`` items only, of weights at some points, 0 elsewhere; t ≥ 3.
 
         Items without z^{t−1} are the items of the space with one coefficient less, where a point is y without y_0. The
@@ -305,44 +307,44 @@ class ProjectiveSpace:
         """Return the number of c with ``z^{t−1} + c·z^{t−2} + …`` among the first items."""
         return max(0, -(-(size - self.support) // int(self._powers[-2])))
 
-    def _fold(self, vectors: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _fold(self, vectors: Ints, weights: Ints) -> Ints:
         """Return sums of weights at monic polynomials, or at zero, which supports everything."""
         dense = np.zeros(self.points, dtype=np.int64)
         monic = vectors > 0
         np.add.at(dense, self._numbers(vectors[monic]), weights[monic])
         return np.asarray(self.sums(dense) + weights[~monic].sum())
 
-    def spread(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(self, shares: Floats) -> Floats:
         """Return, for every point, the sum of the shares of the items it supports, as the relation is symmetric."""
-        spread: NDArray[np.float64] = self.sums(shares)
+        spread: Floats = self.sums(shares)
         return spread
 
     @cached_property
-    def _powers(self) -> NDArray[np.int64]:
+    def _powers(self) -> Ints:
         return read_only(np.array([self.field**m for m in range(self.dimension)], dtype=np.int64))
 
     @cached_property
-    def _first(self) -> NDArray[np.int64]:
+    def _first(self) -> Ints:
         """The number of the first polynomial of each degree."""
         return read_only(np.array([_points(self.field, m) for m in range(self.dimension)], dtype=np.int64))
 
     @cached_property
-    def _gaps(self) -> NDArray[np.int64]:
+    def _gaps(self) -> Ints:
         """What is subtracted from the polynomials of each degree, read as numbers to the base F."""
         return read_only(self._powers - self._first)
 
-    def _vectors(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _vectors(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Return the coefficients of each point, as digits of one number to the base F, and F to its degree."""
         degrees = np.searchsorted(self._first, numbers, side="right") - 1
         return numbers + self._gaps[degrees], self._powers[degrees]
 
-    def _numbers(self, vectors: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _numbers(self, vectors: Ints) -> Ints:
         """Return the numbers of the points with these coefficients."""
         return np.asarray(vectors - self._gaps[np.searchsorted(self._powers, vectors, side="right") - 1])
 
-    def _middle(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _middle(self, x: Ints, y: Ints) -> Ints:
         """Return the coefficient of z^{t−1} in the product, modulo F."""
-        total: NDArray[np.int64] = np.zeros((), dtype=np.int64)
+        total: Ints = np.zeros((), dtype=np.int64)
         for power in self._powers[::-1]:
             digit, y = np.divmod(y, power)
             x, other = np.divmod(x, self.field)
@@ -399,11 +401,11 @@ class HadamardMatrix:
         """Number of points that support two different items; for b = 2, with one item, as the formulas need it."""
         return Fraction(self.points, 4)
 
-    def supports(self, points: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def supports(self, points: Ints, items: Ints) -> Bools:
         """Return whether the points support the items; the arrays are broadcast."""
         return np.asarray(np.bitwise_count(points & (items + 1)) % 2 == 0)
 
-    def supporter(self, items: NDArray[np.int64], choices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def supporter(self, items: Ints, choices: Ints) -> Ints:
         """Return a point that supports each item: a different one for each choice from 0 to ``support`` − 1.
 
         The binary digits of the choice become those of the row, with one inserted at the position of the column's
@@ -427,7 +429,7 @@ class HadamardMatrix:
         whole = total.dtype.kind == "i"
         return np.asarray((total >> 1) + (others >> 1) + (total & 1) if whole else (total + others) / 2)
 
-    def spread(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(self, shares: Floats) -> Floats:
         """Return, for every point, the sum of the shares of the items that it supports, shape (…, b)."""
         padded = np.concatenate((np.zeros((*shares.shape[:-1], 1)), shares), axis=-1)
         return np.asarray((walsh_hadamard(padded) + shares.sum(axis=-1, keepdims=True)) / 2)

@@ -113,10 +113,6 @@ def _named(value: object) -> tuple[str | None, bool]:
     return _of_any(value)
 
 
-def _of_text(value: str) -> tuple[str, bool]:
-    return str.__str__(value), True
-
-
 def _of_integer(value: int | np.integer[Any]) -> tuple[str, bool]:
     return _integer_name(int.__pos__(value) if isinstance(value, int) else int(value)), True
 
@@ -190,7 +186,7 @@ def _of_any(value: object) -> tuple[str, bool]:
 
 # The first that fits: in Python a truth value is a whole number, and in NumPy a span of time.
 _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, bool]]], ...] = (
-    (str, _of_text),
+    (str, lambda value: (str.__str__(value), True)),
     (_FLOATS, _of_float),
     (bool, _of_any),
     (np.timedelta64, _of_duration),

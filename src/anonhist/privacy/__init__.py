@@ -1,7 +1,6 @@
 """Privacy parameters, units and guarantees: frozen values, without data or randomness."""
 
-from anonhist.privacy.composition import compose, in_parallel
-from anonhist.privacy.guarantee import Guarantee, exact_text, short_decimal
+from anonhist.privacy.guarantee import Guarantee, compose, exact_text, in_parallel, short_decimal
 from anonhist.privacy.parameters import (
     EpsilonLike,
     certainty,

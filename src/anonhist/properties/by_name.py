@@ -108,7 +108,8 @@ def estimate_all(
     for done, (name, options) in enumerate(planned):
         with tell_share(progress, done / len(planned), (done + 1) / len(planned)):
             estimate = PROPERTIES[name].estimate(data, level=level, **options)
-            found.append((_title(name, options), estimate))
+            titles = (PROPERTY_OPTIONS[option].title.format(value) for option, value in options.items())
+            found.append((", ".join([name, *filter(None, titles)]), estimate))
     return Estimates(tuple(found))
 
 
@@ -123,9 +124,3 @@ def _plan(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
             is_known = "alphabet_size" in given or options.get("method") not in entry.needs_alphabet
             if is_known and options.keys() >= set(known.required):
                 yield name, options
-
-
-def _title(name: str, options: Mapping[str, object]) -> str:
-    """Return the name of a property with the value of its option."""
-    titles = (PROPERTY_OPTIONS[option].title.format(value) for option, value in options.items())
-    return ", ".join([name, *filter(None, titles)])

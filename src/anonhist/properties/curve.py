@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
+from anonhist.numeric.arrays import Floats
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import Guarantee, left_out, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import assumption, truncation_reason
 from anonhist.properties.estimate import check_level, quantile, widening_factor
-from anonhist.properties.estimator import profile_of, why_unknown
+from anonhist.properties.estimator import assumption, profile_of, truncation_reason, why_unknown
 from anonhist.properties.sampling import spread
 
 if TYPE_CHECKING:
@@ -79,16 +78,16 @@ class Curve(Shown, Tabular, Saved):
     known_as = "curve"
     x_name: str
     value_name: str
-    x: NDArray[np.float64]
-    value: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    x: Floats
+    value: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
     kinds: tuple[str, ...]
     method: str
     assumes: str = ""
     level: float = 0.95
-    parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    parts: tuple[tuple[str, Floats], ...] = ()
     warnings: tuple[str, ...] = ()
     guarantee: Guarantee | None = None
     bias: str = ""
@@ -124,15 +123,15 @@ class Axes:
 
     x_name: str
     value_name: str
-    x: NDArray[np.float64]
+    x: Floats
     kinds: tuple[str, ...]
-    least: NDArray[np.float64] | float = -math.inf
-    most: NDArray[np.float64] | float = math.inf
+    least: Floats | float = -math.inf
+    most: Floats | float = math.inf
 
 
 def estimated_curve(
     data: Profile | Resimulated,
-    statistic: Callable[[Profile], NDArray[np.float64]],
+    statistic: Callable[[Profile], Floats],
     axes: Axes,
     *,
     method: str,
@@ -159,7 +158,7 @@ def estimated_curve(
     value = statistic(profile)
     rng = np.random.default_rng() if rng is None else rng
     sampling = spread(profile, statistic, size=size, rng=rng) if profile.n else np.zeros(value.shape)
-    parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    parts: tuple[tuple[str, Floats], ...] = ()
     error, wide = sampling, sampling
     unknown = "" if profile.n else "the profile is empty"
     if not isinstance(data, Profile):

@@ -15,21 +15,20 @@ from anonhist.numeric import arrays, best_polynomial, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean, undersampling_warning
 from anonhist.properties.estimator import (
     LinearEstimator,
     LinearStatistic,
     Point,
     Resimulated,
+    apply,
     check_alphabet,
     check_method,
 )
 from anonhist.properties.pml import PmlEntropy
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.properties.estimator import Estimator, Sample
 
 
@@ -46,7 +45,7 @@ class PlugIn(LinearEstimator):
         """Return the statistic for n ≥ 1 items."""
         size = float(n)
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             share = np.minimum(counts / size, 1.0)
             return share * -arrays.log(np.where(share > 0, share, 1.0))
 
@@ -65,11 +64,9 @@ class MillerMadow(LinearEstimator):
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items: ``−1/(2n)`` is ``−Σ_j φ_j·j/(2n²)``."""
         of_sample, correction = PlugIn().statistic(n).weights, 0.5 / n
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return of_sample(counts) + correction * ((counts > 0) - counts / float(n))
-
-        return LinearStatistic(weights, head=0)
+        return LinearStatistic(
+            lambda counts: of_sample(counts) + correction * ((counts > 0) - counts / float(n)), head=0
+        )
 
 
 class Jackknife(LinearEstimator):
@@ -86,14 +83,12 @@ class Jackknife(LinearEstimator):
         """Return the statistic for n ≥ 1 items."""
         size = float(n)
         of_all = float(_gain(np.array([size]))[0])
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return counts / size * (of_all - _gain(np.maximum(counts, 1).astype(np.float64)))
-
-        return LinearStatistic(weights, head=0)
+        return LinearStatistic(
+            lambda counts: counts / size * (of_all - _gain(np.maximum(counts, 1).astype(np.float64))), head=0
+        )
 
 
-def _gain(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gain(counts: Floats) -> Floats:
     """Return ``g(r) = ln r + (r−1)·ln(r/(r−1))``: without the difference of large numbers, which loses digits."""
     before = counts - 1
     return arrays.log(counts) + before * arrays.log1p(1 / np.maximum(before, 1.0))
@@ -115,18 +110,18 @@ class Grassberger:
         """Estimate from a profile with at least one item."""
         n = float(profile.n)
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             return counts / n * (math.log(n) - _logarithm(counts))
 
         value = float(weights(profile.counts) @ profile.prevalences)
         return Point(max(0.0, value), weights, warnings=undersampling_warning(profile))
 
 
-def _logarithm(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _logarithm(counts: Ints) -> Floats:
     """Return G, in the closed form of the recursion ``G(2m+1) = G(2m) = G(2m−2) + 2/(2m−1)``: no alternating signs."""
     from scipy.special import psi
 
-    found: NDArray[np.float64] = psi(counts // 2 + 0.5) + math.log(2)
+    found: Floats = psi(counts // 2 + 0.5) + math.log(2)
     return found
 
 
@@ -149,7 +144,7 @@ class Zhang:
         n = float(profile.n)
         of_all = float(psi(n))
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             return np.asarray(counts / n * (of_all - psi(np.maximum(counts, 1))))
 
         return Point(max(0.0, float(weights(profile.counts) @ profile.prevalences)), weights)
@@ -177,7 +172,7 @@ class ChaoShen:
         share, labels = profile.counts / n, profile.prevalences.astype(np.float64)
         of_coverage = float((share * _slope(coverage * share, n)) @ labels)
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             whole = _term(np.minimum(coverage * counts / n, 1.0), n)
             return whole - np.where(counts == 1, of_coverage / n, 0.0)
 
@@ -187,19 +182,19 @@ class ChaoShen:
         return Point(float(_term(coverage * share, n) @ labels), weights, warnings=warnings)
 
 
-def _inclusion_probability(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+def _inclusion_probability(q: Floats, n: float) -> Floats:
     """Return ``1 − (1−q)^n``, the inclusion probability of a label of probability q (Horvitz–Thompson)."""
     with np.errstate(divide="ignore"):
         return -np.expm1(n * np.log1p(-q))
 
 
-def _term(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+def _term(q: Floats, n: float) -> Floats:
     """Return ``h(q) = −q·ln q/(1 − (1−q)^n)``, a term of the sum of :class:`ChaoShen`; 0 at 0."""
     inside = np.where(q > 0, q, 1.0)
     return -inside * np.log(inside) / _inclusion_probability(inside, n)
 
 
-def _slope(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+def _slope(q: Floats, n: float) -> Floats:
     """Return ``h′(q) = −(ln q + 1)/s + q·ln q·s′/s²``, s the inclusion probability, for q > 0."""
     seen = _inclusion_probability(q, n)
     with np.errstate(divide="ignore"):
@@ -244,11 +239,7 @@ class Polynomial:
         value = min(max(0.0, statistic.of(profile)), most)
         if known:
             return Point(value, statistic.weights, warnings=_warnings(self.bias(profile.n), most))
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts > 0, statistic.weights(counts), 0.0)
-
-        return Point(value, weights, warnings=(_ALL_SEEN,))
+        return Point(value, lambda counts: np.where(counts > 0, statistic.weights(counts), 0.0), warnings=(_ALL_SEEN,))
 
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items and a known alphabet, without clipping."""
@@ -258,11 +249,11 @@ class Polynomial:
         head, large = np.zeros(threshold + 1), PlugIn().statistic(n).weights
         if end > 0:
             head += (end * _head(degree, end, threshold) + np.arange(threshold + 1) * math.log(n / end)) / n
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts <= threshold, head[np.minimum(counts, threshold)], large(counts) + 0.5 / n)
-
-        return LinearStatistic(weights, head=threshold + 1, alphabet_size=size)
+        return LinearStatistic(
+            lambda counts: np.where(counts <= threshold, head[np.minimum(counts, threshold)], large(counts) + 0.5 / n),
+            head=threshold + 1,
+            alphabet_size=size,
+        )
 
     def bias(self, n: int) -> float:
         """Return ``k·(M/n)·E_L``, in nats: a bound on the bias if probabilities are below M/n and counts at most N."""
@@ -283,7 +274,7 @@ class Polynomial:
 
 
 @lru_cache(maxsize=1024)
-def _head(degree: int, end: float, threshold: int) -> NDArray[np.float64]:
+def _head(degree: int, end: float, threshold: int) -> Floats:
     """Return ``Σ_m a_m·j^(m)/M^m`` for j = 0 … N: the a_m are large and alternate in sign, so floats are too short."""
     coefficients = best_polynomial(degree).coefficients
     found = []

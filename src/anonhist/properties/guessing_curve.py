@@ -10,21 +10,19 @@ import numpy as np
 
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, undersampling_warning
-from anonhist.properties.estimator import Point, Resimulated, check_unit, multiplied, profile_of
+from anonhist.properties.estimator import Point, Resimulated, apply, check_unit, multiplied, profile_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.properties.estimator import Sample
     from anonhist.properties.sampling import Weights
 
 
-def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def covered_share(profile: Profile, labels: Ints) -> Floats:
     """Return ``λ_β = Σ_{i≤β} λ_i / n``, the share of items that the β most frequent labels cover.
 
     Beyond the number of labels the share is 1; for an empty profile it is 0.
@@ -76,8 +74,8 @@ class MostFrequent:
     items: int
     least: int
     following: int
-    counts: NDArray[np.int64]
-    prevalences: NDArray[np.int64]
+    counts: Ints
+    prevalences: Ints
 
     @classmethod
     def of_number(cls, profile: Profile, labels: int) -> Self:
@@ -128,10 +126,8 @@ class MostFrequent:
         return self.above() if self.following else self._above(0.0)
 
     def _above(self, threshold: float) -> Weights:
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(np.maximum(counts - threshold, 0.0) / self.n)
 
-        return weights
+        return lambda counts: np.maximum(counts - threshold, 0.0) / self.n
 
     def above_each(self) -> Weights:
         """Return ``Σ_{b<μ} (j − τ_b)_+/n``, derivatives of ``Σ_{b<μ} λ_b``, τ_b halfway between labels b and b + 1."""
@@ -142,7 +138,7 @@ class MostFrequent:
         labels = np.append(0.0, np.cumsum(many))
         items = np.append(0.0, np.cumsum(many * thresholds))
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             below = np.searchsorted(thresholds, counts)
             return np.asarray((counts * labels[below] - items[below]) / self.n)
 
@@ -319,7 +315,7 @@ def guessing_curve(
     labels = profile.num_labels
     marks = np.array(round_grid(max(labels, 1), points=most), dtype=np.int64)
 
-    def shares(sample: Profile) -> NDArray[np.float64]:
+    def shares(sample: Profile) -> Floats:
         return covered_share(sample, marks)
 
     warnings: tuple[str, ...] = ()

@@ -11,21 +11,18 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.apply import LowerEnd, NormalInterval, apply
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.entropy import EntropyInterval, entropy_unit
 from anonhist.properties.estimate import Bounds, Estimate
-from anonhist.properties.estimator import Point, Resimulated, check_method, value_of
+from anonhist.properties.estimator import LowerEnd, NormalInterval, Point, Resimulated, apply, check_method, value_of
 from anonhist.properties.power_sum import ChaoJostSum, OrderSum, PlugInSum, PowerSumInterval, UnbiasedSum, check_order
 from anonhist.properties.support_size import AtLeastLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from anonhist.properties.apply import Interval
-    from anonhist.properties.estimator import Sample
+    from anonhist.numeric.arrays import Floats
+    from anonhist.properties.estimator import Interval, Sample
     from anonhist.properties.power_sum import SumEstimator
 
 _ONLY_LEAST = "labels too rare to be seen may add any amount at orders below 2"
@@ -267,7 +264,7 @@ def hill_curve(
     if not x.size or not bool(np.all(np.diff(x) > 0)):
         raise UsageError("`orders` must be ascending numbers, at least one, such as (0, 1, 2).")
 
-    def numbers(profile: Profile) -> NDArray[np.float64]:
+    def numbers(profile: Profile) -> Floats:
         return np.array([value_of(estimator, profile) for estimator in chosen])
 
     return estimated_curve(

@@ -26,8 +26,7 @@ from anonhist.properties.sampling import LARGEST, REACH, draw_numbers, merged_pr
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.profiles import Profile
 
 
@@ -42,7 +41,7 @@ class PmlDistribution:
     at least 2.
     """
 
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     labels: tuple[int, ...]
     continuous_mass: float = 0.0
     continuous_seen: int = 0
@@ -70,7 +69,7 @@ class PmlDistribution:
         )
 
 
-def property_of(distribution: PmlDistribution, summand: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
+def property_of(distribution: PmlDistribution, summand: Callable[[Floats], Floats]) -> float:
     """Return the symmetric property ``Σ_x f(p_x)``; with the continuous part as finitely many labels."""
     whole = distribution.discrete()
     return float(np.array(whole.labels, dtype=np.float64) @ summand(whole.probabilities))
@@ -79,7 +78,7 @@ def property_of(distribution: PmlDistribution, summand: Callable[[NDArray[np.flo
 _TABLE = np.array([0.0] + [math.lgamma(x + 1) - x * math.log(x) + x for x in range(1, 16)])
 
 
-def factorial_rest(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def factorial_rest(numbers: Floats) -> Floats:
     """Return ``ρ(x) = ln x! − x·ln x + x``, about ``ln(2πx)/2``, for whole x ≥ 0."""
     x = np.maximum(numbers, float(_TABLE.size))
     inverse = 1.0 / x
@@ -89,13 +88,13 @@ def factorial_rest(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(numbers < _TABLE.size, _TABLE[np.minimum(numbers, _TABLE.size - 1).astype(np.int64)], large)
 
 
-def log_ways(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_ways(first: Floats, second: Floats) -> Floats:
     """Return ``(a + b)·ln(a + b) − a·ln a − b·ln b``, the main part of ``ln((a + b)!/(a!·b!))``, for a ≥ 0, b ≥ 1."""
     a = np.maximum(first, 0.5)  # the value at 0 is set below
     return np.where(first > 0, a * np.log1p(second / a) + second * np.log1p(a / second), 0.0)
 
 
-def maximize_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
+def maximize_unseen(labels: Ints, items: Ints) -> Floats:
     """Return the u ≥ 0 that maximizes ``L(u) = ln((u + T)!/u!) − N·ln(u + T)``, for T ≥ 1 and N ≥ T.
 
     This is the log-likelihood of u if N draws from u + T equally likely labels show T of them. Its steps
@@ -123,13 +122,13 @@ def maximize_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDAr
     return unseen
 
 
-def _step(u: NDArray[np.float64], seen: NDArray[np.float64], repeats: NDArray[np.float64]) -> NDArray[np.float64]:
+def _step(u: Floats, seen: Floats, repeats: Floats) -> Floats:
     y = 1.0 / (u + seen + 1.0)
     # 1 − seen·y is computed directly: for many labels, the difference would round to 0.
     return _beyond_first(seen * y, (u + 1.0) * y) - seen * _beyond_first(y, 1.0 - y) + repeats * np.log1p(-y)
 
 
-def _beyond_first(z: NDArray[np.float64], rest: NDArray[np.float64]) -> NDArray[np.float64]:
+def _beyond_first(z: Floats, rest: Floats) -> Floats:
     """Return ``−ln(1 − z) − z = Σ_{m≥2} z^m/m``, rest = 1 − z."""
     series = np.zeros_like(z)
     small = np.minimum(z, 0.1)
@@ -192,9 +191,9 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
 class _Classes:
     """Classes of counts that stay together, ascending: the least count of each, and the labels and items before it."""
 
-    counts: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    items: NDArray[np.int64]
+    counts: Ints
+    labels: Ints
+    items: Ints
 
     @classmethod
     def of(cls, profile: Profile) -> _Classes:
@@ -204,7 +203,7 @@ class _Classes:
         items = np.add.reduceat(profile.counts * profile.prevalences, firsts)
         return cls(profile.counts[firsts], np.append(0, np.cumsum(labels)), np.append(0, np.cumsum(items)))
 
-    def merge(self, start: int, width: int, rows: int = 1) -> NDArray[np.float64]:
+    def merge(self, start: int, width: int, rows: int = 1) -> Floats:
         """Return the rewards of the blocks of up to ``width`` classes from class start, start + 1, ...
 
         Terms that are equal for all partitions are left out: from ``ln T! + N·ln(N/T)``, the sum of
@@ -222,7 +221,7 @@ class _Classes:
         ways = np.cumsum(log_ways(before.astype(np.float64), (labels - before).astype(np.float64)), axis=1)
         return np.asarray(ways + factorial_rest(labels.astype(np.float64)) - spread)
 
-    def widths(self) -> NDArray[np.int64]:
+    def widths(self) -> Ints:
         """Return, for each class, the largest number of classes in a block that starts there."""
         roots = np.sqrt(self.counts)
         ends = np.full(roots.size, roots.size)
@@ -232,7 +231,7 @@ class _Classes:
         return np.asarray(ends - np.arange(roots.size))
 
 
-def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _best_blocks(classes: _Classes) -> tuple[Floats, Ints]:
     """Return, for each class, the best reward of it and all later classes, and where its block then ends."""
     size = classes.counts.size
     gains, ends, widths = np.zeros(size + 1), np.zeros(size, dtype=np.int64), classes.widths()
@@ -247,9 +246,7 @@ def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int
     return gains, ends
 
 
-def _unseen_gain(
-    unseen: NDArray[np.float64], labels: NDArray[np.int64], items: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _unseen_gain(unseen: Floats, labels: Ints, items: Ints) -> Floats:
     """Return the reward that u unseen labels add to a block: ``ln((u + T)!/(u!·T!)) − N·ln(1 + u/T)``."""
     seen, repeats = labels.astype(np.float64), (items - labels).astype(np.float64)
     u = np.where(np.isinf(unseen), 0.0, unseen)
@@ -260,7 +257,7 @@ def _unseen_gain(
 
 
 def _distribution(
-    classes: _Classes, start: int, ends: NDArray[np.int64], blocks: tuple[tuple[int, int, int], ...]
+    classes: _Classes, start: int, ends: Ints, blocks: tuple[tuple[int, int, int], ...]
 ) -> PmlDistribution:
     """Follow the ends of the best blocks from class ``start``; blocks are (first class, end, labels not seen)."""
     while start < classes.counts.size:
@@ -307,7 +304,7 @@ def draw_profile(distribution: PmlDistribution, n: int, generator: np.random.Gen
             return drawn
 
 
-def _block(mean: float, labels: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _block(mean: float, labels: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
     """Return counts, and how many of the labels have each, if all are Poisson with one mean."""
     low = max(math.floor(mean - REACH * math.sqrt(mean)), 0)
     high = math.ceil(mean + REACH * math.sqrt(mean)) + 20

@@ -12,16 +12,14 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean, undersampling_warning
-from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, multiplied
+from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, apply, multiplied
 from anonhist.properties.sampling import sampling_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.properties.estimator import Sample
     from anonhist.properties.sampling import Weights
 
@@ -102,7 +100,7 @@ _LARGE = 16
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
-def log_rise(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+def log_rise(x: Floats, shift: float) -> Floats:
     """Return ``ln(Γ(x+s)/Γ(x))/s``, which is ψ(x) for s = 0; x > 0 and x + s > 0.
 
     By Stirling's series, written so that nothing cancels for large x or small s; for x below 16, by recurrence.
@@ -117,7 +115,7 @@ def log_rise(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
     return total
 
 
-def _log_rise_of_large(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+def _log_rise_of_large(x: Floats, shift: float) -> Floats:
     inverse = 1 / x
     growth = at_zero(np.log1p, shift, inverse)
     total = (x - 0.5) * growth + np.log(x + shift) - 1.0
@@ -128,12 +126,12 @@ def _log_rise_of_large(x: NDArray[np.float64], shift: float) -> NDArray[np.float
     return total
 
 
-def at_zero(function: np.ufunc, shift: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
+def at_zero(function: np.ufunc, shift: float, x: Floats) -> Floats:
     """Return ``f(s·x)/s`` for a function with f(0) = 0 and f'(0) = 1; its limit x if s is 0."""
     return np.asarray(function(shift * x) / shift) if shift else x
 
 
-def falling_share(counts: NDArray[np.int64], n: int, order: float) -> NDArray[np.float64]:
+def falling_share(counts: Ints, n: int, order: float) -> Floats:
     """Return ``x^(q)/n^(q) = Π_{y=x+1}^n (y−q)/y`` for counts x ≥ 0, also beyond n, and q from 0 to n.
 
     For whole orders it is 0 for x < q, otherwise the probability that q items drawn without replacement are all among
@@ -174,7 +172,7 @@ class PlugInSum(SumEstimator):
         """Estimate the sum from a profile with at least one item."""
         n, order, shift = float(profile.n), self.order, 1.0 - self.order
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             held = np.minimum(counts, n)
             if order >= 2:
                 return np.asarray((held / n) ** order / shift)
@@ -228,11 +226,11 @@ class ChaoJostSum(SumEstimator):
         tail, by_once, by_twice = _tail(profile, order)
         rise_of_all = log_rise(np.array([float(n)]), shift)
 
-        def shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def shares(counts: Ints) -> Floats:
             # No count is above n.
             return np.where(counts > 0, falling_share(np.minimum(counts, n), n, order), 0.0)
 
-        def weights_above_zero(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights_above_zero(counts: Ints) -> Floats:
             if order >= 2:
                 return np.asarray(shares(counts) / shift)
             held = np.clip(counts, 1, n).astype(np.float64)
@@ -240,7 +238,7 @@ class ChaoJostSum(SumEstimator):
             # A part proportional to the count is fixed with n: without it, nothing cancels near q = 1.
             return np.asarray((counts > 0) * held / n * at_zero(np.expm1, shift, rise))
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             return np.asarray(weights_above_zero(counts) + by_once * (counts == 1) + by_twice * (counts == 2))
 
         total = float(shares(profile.counts) @ profile.prevalences) + shift * tail
@@ -322,11 +320,7 @@ class PowerSum:
         """Return ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, for n ≥ a items: unbiased for ``Σ_x p_x^a``."""
         whole = whole_order(self.order)
         items = parse_whole_number(n, name="n", least=whole, most=2**63 - 1)
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return falling_share(counts, items, float(whole))
-
-        return LinearStatistic(weights, head=0)
+        return LinearStatistic(lambda counts: falling_share(counts, items, float(whole)), head=0)
 
 
 class UnbiasedSum(ChaoJostSum):

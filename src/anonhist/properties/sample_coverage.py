@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
-from anonhist.properties.estimator import LinearEstimator, LinearStatistic, Point, Resimulated, check_method
+from anonhist.properties.estimator import LinearEstimator, LinearStatistic, Point, Resimulated, apply, check_method
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.properties.estimator import Estimator, Sample
 
 
@@ -37,11 +34,7 @@ class GoodTuring(LinearEstimator):
 
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items: ``w(j) = j/n`` for j ≥ 2, and 0 below."""
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts > 1, counts / n, 0.0)
-
-        return LinearStatistic(weights, head=2)
+        return LinearStatistic(lambda counts: np.where(counts > 1, counts / n, 0.0), head=2)
 
 
 def esty_error(profile: Profile) -> float:

@@ -18,10 +18,10 @@ from anonhist.properties.estimate import chao_unseen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Floats, Ints
 
 # A function of counts j ≥ 0 (int64, any shape): what a label with that count adds, to first order and with n fixed.
-Weights = Callable[["NDArray[np.int64]"], "NDArray[np.float64]"]
+Weights = Callable[["Ints"], "Floats"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,8 @@ class Assemblage:
     The last group is the unseen labels; the number of labels of every other group is whole.
     """
 
-    probabilities: NDArray[np.float64]
-    labels: NDArray[np.float64]
+    probabilities: Floats
+    labels: Floats
 
     @property
     def entropy(self) -> float:
@@ -117,7 +117,7 @@ class SampleDistribution:
         variance = float(of_few @ labels[summed]) + float(of_many @ labels[~summed])
         return mean, variance if variance > _ROUNDING * slope**2 * self.items else 0.0
 
-    def expectations(self, weights: Weights) -> NDArray[np.float64]:
+    def expectations(self, weights: Weights) -> Floats:
         """Return E w(N_x) for a label of each group."""
         summed, found = self._means <= _SUMMED, np.empty(self._means.shape)
         values, pmf = self._table
@@ -126,11 +126,11 @@ class SampleDistribution:
         return found
 
     @cached_property
-    def _means(self) -> NDArray[np.float64]:
+    def _means(self) -> Floats:
         return read_only(self.items * self.population.probabilities)
 
     @cached_property
-    def _table(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _table(self) -> tuple[Ints, Floats]:
         """Return all relevant counts and their Poisson probabilities, one row per small mean."""
         means = self._means[self._means <= _SUMMED]
         largest = float(means.max(initial=1.0))
@@ -146,7 +146,7 @@ class SampleDistribution:
         return read_only(values), read_only(pmf)
 
 
-def _smooth(means: NDArray[np.float64], weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _smooth(means: Floats, weights: Weights) -> tuple[Floats, Floats]:
     """Return E w(N) and the slope of w for large means, from w one standard deviation on either side."""
     if not means.size:
         return means, means
@@ -194,9 +194,7 @@ def resample(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterat
         yield merged_profile(counts, np.concatenate([np.ones(alone.size, dtype=np.int64), *numbers]))
 
 
-def spread(
-    profile: Profile, statistic: Callable[[Profile], NDArray[np.float64]], *, size: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def spread(profile: Profile, statistic: Callable[[Profile], Floats], *, size: int, rng: np.random.Generator) -> Floats:
     """Return the standard error of each value of a statistic over ``size`` ≥ 3 samples of n items.
 
     Values are regressed on the number of items drawn, and the error is the spread of the residuals: correct to first
@@ -208,7 +206,7 @@ def spread(
     return spread_off_items(values, items)
 
 
-def spread_off_items(values: NDArray[np.float64], items: NDArray[np.float64]) -> NDArray[np.float64]:
+def spread_off_items(values: Floats, items: Floats) -> Floats:
     """Return the standard deviation of values of samples about their line as a function of the items drawn."""
     # Relative to the first sample, so that equal values leave no rounding error.
     values, items = values - values[0], items - items[0]
@@ -223,7 +221,7 @@ def spread_off_items(values: NDArray[np.float64], items: NDArray[np.float64]) ->
     return np.asarray(np.sqrt(left / (items.size - 2)))
 
 
-def poisson_pmf(mean: float, values: NDArray[np.int64]) -> NDArray[np.float64]:
+def poisson_pmf(mean: float, values: Ints) -> Floats:
     """Return the probabilities of successive values of a Poisson variable, near its mean, scaled to add up to 1."""
     # From one value to the next the distribution changes by mean/value; starting at the likeliest nothing underflows.
     logs = np.append(0.0, np.cumsum(math.log(mean) - np.log(values[1:])))
@@ -231,7 +229,7 @@ def poisson_pmf(mean: float, values: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(pmf / pmf.sum())
 
 
-def draw_numbers(pmf: NDArray[np.float64], labels: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_numbers(pmf: Floats, labels: float, rng: np.random.Generator) -> Ints:
     """Draw how many of a number of labels have each count; if there are more than 2⁶² labels, the first count is 0."""
     if labels <= LARGEST:
         return rng.multinomial(int(labels), pmf)
@@ -239,7 +237,7 @@ def draw_numbers(pmf: NDArray[np.float64], labels: float, rng: np.random.Generat
     return np.append(0, rng.poisson(labels * pmf[1:]))
 
 
-def merged_profile(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> Profile:
+def merged_profile(counts: Ints, prevalences: Ints) -> Profile:
     """Return the profile of counts in any order with their prevalences; equal counts are merged, zeros dropped."""
     seen = (counts > 0) & (prevalences > 0)
     counts, prevalences = counts[seen], prevalences[seen]
@@ -250,7 +248,7 @@ def merged_profile(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) ->
     return Profile(counts[order][first], np.add.reduceat(prevalences[order], first))
 
 
-def _poisson(mean: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _poisson(mean: float) -> tuple[Ints, Floats]:
     """Return the values of a Poisson distribution and their probabilities."""
     width = REACH * math.sqrt(mean) + 20
     values = np.arange(max(int(mean - width), 0), int(mean + width) + 1)

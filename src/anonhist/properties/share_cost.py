@@ -8,19 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
-import numpy as np
-
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
-from anonhist.properties.estimator import Point, Resimulated, check_unit, multiplied
+from anonhist.properties.estimator import Point, Resimulated, apply, check_unit, multiplied
 from anonhist.properties.guessing_curve import BY_CHANCE, ONE_ACCOUNT_EACH, MostFrequent
 from anonhist.properties.sampling import sampling_error
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.properties.estimator import Sample
     from anonhist.properties.sampling import Weights
 
@@ -121,11 +116,7 @@ class Guesswork(CostOfShare):
         """Return ``−Σ_{b<μ} ∂λ_b + (1 − λ_μ)·∂μ``."""
         each, last = top.above_each(), top.above()
         for_last = (top.n - top.items) / top.least
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(-each(counts) - for_last * last(counts))
-
-        return weights
+        return lambda counts: -each(counts) - for_last * last(counts)
 
     def bits(self, guesses: float, share: float) -> float:
         """Return ``lg((2G/λ − 1)/(2 − λ))``, at least 0."""

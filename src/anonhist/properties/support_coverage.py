@@ -12,10 +12,9 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, chao_unseen
-from anonhist.properties.estimator import Point, Resimulated, check_method, error_of, profile_of
+from anonhist.properties.estimator import Point, Resimulated, apply, check_method, error_of, profile_of
 from anonhist.properties.unseen_labels import (
     GoodToulmin,
     Mixture,
@@ -29,8 +28,7 @@ from anonhist.properties.unseen_labels import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats
     from anonhist.properties.estimator import Estimator, Sample
 
 _BEYOND = "beyond 2n draws, it assumes only that new labels appear ever more slowly"
@@ -171,11 +169,10 @@ class _Straight:
         """Estimate from a profile with at least one item; of fewer than m/2 items, as a run of a release may have."""
         twice, further = GoodToulmin(2 * profile.n), max((self.draws - 2 * profile.n) / profile.n, 0.0)
         value, at_twice = twice.value(profile), twice.statistic(profile.n).weights
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray((1 + further) * at_twice(counts) - further * (counts > 0))
-
-        return Point(value + further * (value - profile.num_labels), weights)
+        return Point(
+            value + further * (value - profile.num_labels),
+            lambda counts: (1 + further) * at_twice(counts) - further * (counts > 0),
+        )
 
 
 _ESTIMATORS = (Rarefaction, Mixture, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
@@ -349,7 +346,7 @@ def _doubts(profile: Profile, most: int, method: RarefactionMethod) -> tuple[str
     return visible_doubts(profile, most) if most > profile.n else ()
 
 
-def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMethod) -> NDArray[np.float64]:
+def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMethod) -> Floats:
     """Return the expected number of labels in each number of draws; 0 for an empty profile."""
     if not profile.n:
         return np.zeros(len(marks))
@@ -363,7 +360,7 @@ def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMeth
     return np.append(rarefied, profile.num_labels + np.array(new))
 
 
-def _extrapolate(profile: Profile, more: NDArray[np.float64]) -> NDArray[np.float64]:
+def _extrapolate(profile: Profile, more: Floats) -> Floats:
     """Return the expected number of labels after ``more`` draws beyond n (Colwell and others 2012, eq. 9)."""
     once, unseen = float(profile.prevalence(1)), chao_unseen(profile)
     # The probability that a draw is one particular unseen label.

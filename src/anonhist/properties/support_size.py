@@ -11,9 +11,8 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean
-from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, check_alphabet, check_method
+from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, apply, check_alphabet, check_method
 from anonhist.properties.pml import PmlSupportSize
 from anonhist.properties.support_size_estimators import (
     Ace,
@@ -28,10 +27,8 @@ from anonhist.properties.support_size_estimators import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from anonhist.properties.apply import Interval
-    from anonhist.properties.estimator import Estimator, Sample
+    from anonhist.numeric.arrays import Floats
+    from anonhist.properties.estimator import Estimator, Interval, Sample
 
 # The largest weight whose square, times the number of labels, does not overflow.
 _LARGEST = 1e100
@@ -90,11 +87,7 @@ class Chebyshev:
         if degree and least < interval:
             signs = np.where(np.arange(degree) % 2 == 0, 1.0, -1.0)
             table[1:-1] += signs * np.cumprod(_ratios(degree, interval, least))
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return table[np.minimum(counts, degree + 1)]
-
-        return LinearStatistic(weights, head=degree + 1)
+        return LinearStatistic(lambda counts: table[np.minimum(counts, degree + 1)], head=degree + 1)
 
     def bias(self, n: int) -> float:
         """Return ``1/T_L(A)``, a bound on the bias, relative to the expected number of unseen labels.
@@ -123,7 +116,7 @@ class Chebyshev:
         return degree, 0.5 * size if self.interval is None else self.interval
 
 
-def _ratios(degree: int, interval: float, least: float) -> NDArray[np.float64]:
+def _ratios(degree: int, interval: float, least: float) -> Floats:
     """Return ``z_{j+1}/z_j`` for 0 ≤ j < L, where ``z_j = s^j·T_L^(j)(A) = (−1)^(L−j)·j!·s^j·b_j``.
 
     Differentiating ``(1 − x²)T'' − xT' + L²T = 0`` j times at A gives

@@ -13,8 +13,7 @@ from anonhist.properties.estimate import chao_unseen, undersampling_warning, wit
 from anonhist.properties.estimator import LinearEstimator, LinearStatistic, Point
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.profiles import Profile
 
 
@@ -30,7 +29,7 @@ class Observed:
         return Point(float(profile.num_labels), is_seen, warnings=undersampling_warning(profile))
 
 
-def is_seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def is_seen(counts: Ints) -> Floats:
     """Return 1 for counts above 0, else 0."""
     return (counts > 0).astype(np.float64)
 
@@ -136,11 +135,7 @@ class Jackknife1(LinearEstimator):
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items: ``w(1) = 1 + (n − 1)/n``, and 1 for larger counts."""
         once = 1 + (n - 1) / n
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts == 1, once, (counts > 0) * 1.0)
-
-        return LinearStatistic(weights, head=2)
+        return LinearStatistic(lambda counts: np.where(counts == 1, once, (counts > 0) * 1.0), head=2)
 
 
 class Jackknife2(LinearEstimator):
@@ -167,11 +162,9 @@ class Jackknife2(LinearEstimator):
         """
         more = (2 * n - 3) / n if n > 1 else 0.0
         less = (n - 2) ** 2 / (n * (n - 1)) if n > 1 else 0.0
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts == 1, 1 + more, np.where(counts == 2, 1 - less, (counts > 0) * 1.0))
-
-        return LinearStatistic(weights, head=3)
+        return LinearStatistic(
+            lambda counts: np.where(counts == 1, 1 + more, np.where(counts == 2, 1 - less, (counts > 0) * 1.0)), head=3
+        )
 
 
 @dataclass(frozen=True)
@@ -213,7 +206,7 @@ class CoverageSums:
         """The estimate S by eq. 2.14, or 2.15 with ``spread``."""
         return (self.labels + self.once * self._excess * self._stretch) / self.coverage
 
-    def gradient(self, counts: NDArray[np.int64], *, with_items: bool) -> NDArray[np.float64]:
+    def gradient(self, counts: Ints, *, with_items: bool) -> Floats:
         """Return the derivatives of S by the number of labels with count j ≥ 1, with m changing too, or kept fixed."""
         s, a, m, c, r = self.once, self.labels, self.items, self.coverage, self._repeats
         excess, stretch = self._excess, self._stretch
@@ -275,14 +268,14 @@ class ChaoLee:
             return without_coverage(
                 profile, "The estimated coverage is 0, so Chao–Lee is not defined: the value is Chao1's."
             )
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts > 0, sums.gradient(counts, with_items=False), 0.0)
-
         warnings: tuple[str, ...] = ()
         if sums.value > _FAR * Chao1().point(profile).value:
             warnings = ("Frequencies vary too much for this method: use chao1 or ace.",)
-        return Point(sums.value, weights, warnings=warnings)
+        return Point(
+            sums.value,
+            lambda counts: np.where(counts > 0, sums.gradient(counts, with_items=False), 0.0),
+            warnings=warnings,
+        )
 
 
 def without_coverage(profile: Profile, why: str) -> Point:
@@ -317,7 +310,7 @@ class Ace:
             why = "All rare labels were seen once, so ACE is not defined: the value is Chao1's."
             return without_coverage(profile, why)
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             of_rare = sums.gradient(np.minimum(counts, self.rare), with_items=True)
             return np.where(counts > self.rare, 1.0, np.where(counts > 0, of_rare, 0.0))
 

@@ -10,21 +10,19 @@ import numpy as np
 
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
 from anonhist.properties.estimator import (
     LinearEstimator,
     LinearStatistic,
     Point,
     Resimulated,
+    apply,
     check_alphabet,
     check_method,
 )
 from anonhist.properties.pml import PmlDistanceToUniformity
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.properties.estimator import Sample
 
 # With fewer items per label, chance alone adds a tenth or more: sqrt(2k/(πn)) for uniform data.
@@ -61,12 +59,10 @@ class DistanceToUniformity:
         """Return ``Σ_{j≥0} |j/n − 1/k|·φ_j`` with ``φ_0 = k − S_obs``, for n ≥ 1 items."""
         items = float(parse_whole_number(n, name="n", most=2**63 - 1))
         size = parse_whole_number(self.alphabet_size, name="alphabet_size")
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(np.abs(counts / items - 1 / size))
-
         turn = n // size
-        return LinearStatistic(weights, head=0, alphabet_size=size, kinks=(turn, turn + 1))
+        return LinearStatistic(
+            lambda counts: np.abs(counts / items - 1 / size), head=0, alphabet_size=size, kinks=(turn, turn + 1)
+        )
 
 
 @dataclass(frozen=True)
@@ -105,11 +101,9 @@ class _LeastDistance(LinearEstimator):
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items."""
         plug_in = DistanceToUniformity(self.alphabet_size).statistic(n)
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(plug_in.weights(counts) - np.where(counts == 1, 2.0, np.sqrt(counts)) / n)
-
-        return replace(plug_in, weights=weights)
+        return replace(
+            plug_in, weights=lambda counts: plug_in.weights(counts) - np.where(counts == 1, 2.0, np.sqrt(counts)) / n
+        )
 
 
 def distance_bias(n: int, alphabet_size: int) -> float:

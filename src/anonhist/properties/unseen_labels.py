@@ -18,11 +18,9 @@ from anonhist.properties.estimator import LinearStatistic, Point
 from anonhist.properties.sampling import Assemblage, sampling_error
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.profiles import Profile
 
-    Floats = NDArray[np.float64]
 
 # Up to this many factors are multiplied one by one; beyond, Stirling's series is exact to all digits.
 _ONE_BY_ONE = 64
@@ -51,7 +49,7 @@ class Rarefaction:
         """Return the statistic for n items: ``w(r) = 1 − C(n−r, m)/C(n, m)``, with falling steps and m at most n."""
         draws = min(self.draws, n)
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights(counts: Ints) -> Floats:
             result = np.ones(counts.shape)
             within = counts <= n - draws
             result[within] = _inclusion_probability(counts[within], n, draws)
@@ -60,7 +58,7 @@ class Rarefaction:
         return LinearStatistic(weights, head=0)
 
 
-def _inclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+def _inclusion_probability(counts: Ints, n: int, draws: int) -> Floats:
     """Return ``1 − C(n−r, m)/C(n, m)`` for r ≤ n − m: the probability that m draws find a label of count r.
 
     The result for a count does not depend on the other counts in the array: there is no sum over an axis.
@@ -83,7 +81,7 @@ def _inclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDA
     return result
 
 
-def _log_exclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+def _log_exclusion_probability(counts: Ints, n: int, draws: int) -> Floats:
     """Return ``ln(C(n−r, m)/C(n, m))`` for r ≤ n − m by Stirling's formula."""
     # The second difference of (x + ½)·ln x, written in logarithms of 1 + x: nothing cancels at n = 10^15.
     left = np.maximum((n - draws) - counts, 1)
@@ -93,7 +91,7 @@ def _log_exclusion_probability(counts: NDArray[np.int64], n: int, draws: int) ->
     return np.asarray((left + 0.5) * shared - alone - rest)
 
 
-def _series(x: NDArray[np.int64] | np.float64) -> NDArray[np.float64]:
+def _series(x: Ints | np.float64) -> Floats:
     """Return the rest ``ln x! − (x + ½)·ln x + x − ½·ln 2π`` of Stirling's formula; further terms are negligible."""
     return np.asarray(1.0 / (12.0 * x))
 
@@ -110,7 +108,7 @@ _TRIED = 16
 _FALLS = "This series falls as draws grow, which the truth never does: leave the method out."
 
 
-def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
+def series(beyond: float, log_tails: Floats) -> LinearStatistic:
     """Return the statistic of ``S_m = Σ_j φ_j·(1 − (−t)^j·P(Z ≥ j))`` for t = (m − n)/n > 0.
 
     ``log_tails`` is ``ln P(Z ≥ j)`` for j = 0, 1, …, up to ``LONGEST``; beyond its end the probability is 0.
@@ -121,20 +119,16 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     # Terms below rounding give weights of exactly 1.
     head = 1 + int(np.flatnonzero(all_weights != 1.0)[-1])
     table = np.append(all_weights[:head], 1.0)
-
-    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.asarray(table[np.minimum(counts, head)])
-
-    return LinearStatistic(weights, head=head)
+    return LinearStatistic(lambda counts: table[np.minimum(counts, head)], head=head)
 
 
-def log_poisson_tails(rate: float) -> NDArray[np.float64]:
+def log_poisson_tails(rate: float) -> Floats:
     """Return ``ln P(Z ≥ j)``, Z ~ Poisson(rate), rate ≤ ``LARGEST_RATE``, for j = 0, …, ``LONGEST``."""
     counts = np.arange(LONGEST + 1)
     return _tails(counts * math.log(rate) - rate - log_factorials())
 
 
-def log_binomial_tails(trials: int, odds: float) -> NDArray[np.float64]:
+def log_binomial_tails(trials: int, odds: float) -> Floats:
     """Return ``ln P(Z ≥ j)``, Z ~ Binomial(trials, 1/(1 + odds)), trials ≤ ``LONGEST``, for j = 0, …, trials."""
     factorials = log_factorials()
     hits = np.arange(trials + 1)
@@ -230,13 +224,13 @@ def visible_doubts(profile: Profile, draws: int) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _tails(log_pmf: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tails(log_pmf: Floats) -> Floats:
     tails = np.logaddexp.accumulate(log_pmf[::-1])[::-1]
     return np.asarray(np.minimum(tails - tails[0], 0.0))
 
 
 @cache
-def log_factorials() -> NDArray[np.float64]:
+def log_factorials() -> Floats:
     """Return ``ln j!`` for j = 0, …, ``LONGEST``."""
     return read_only(np.append(0.0, np.cumsum(arrays.log(np.arange(1.0, LONGEST + 1)))))
 
@@ -428,7 +422,7 @@ class Mixture:
         mixture, beyond = PoissonMixture.of(profile), reach(n=profile.n, draws=self.draws)
         changes = np.concatenate(([-1.0], mixture.derivatives(beyond)))
 
-        def weights(counts: NDArray[np.int64]) -> Floats:
+        def weights(counts: Ints) -> Floats:
             return np.asarray(1.0 + changes[np.minimum(counts, changes.size - 1)])
 
         value = profile.num_labels + mixture.new_labels(beyond)

@@ -6,7 +6,14 @@ because some draws need more of them; it does not vary with any data.
 """
 
 from anonhist.randomness.bernoulli import bernoulli, bernoulli_bits, bernoulli_exp, bernoulli_exp_pmf, bernoulli_pmf
-from anonhist.randomness.categorical import categorical, categorical_pmf, categorical_rows
+from anonhist.randomness.categorical import (
+    categorical,
+    categorical_pmf,
+    categorical_rows,
+    random_subsets,
+    uniform_integers,
+    uniform_integers_pmf,
+)
 from anonhist.randomness.geometric import (
     discrete_laplace,
     discrete_laplace_pmf,
@@ -17,7 +24,6 @@ from anonhist.randomness.geometric import (
     negative_binomial_pmf,
 )
 from anonhist.randomness.source import RandomSource, SystemSource
-from anonhist.randomness.uniform import random_subsets, uniform_integers, uniform_integers_pmf
 
 __all__ = [
     "RandomSource",

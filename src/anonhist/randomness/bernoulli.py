@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anonhist.numeric.exponential import certified_floors, complement, exp_bounds, float_rate, multiply
-from anonhist.numeric.exponential_quotient import ExponentialQuotient
+from anonhist.numeric.arrays import Bools, Floats
+from anonhist.numeric.exponential import (
+    ExponentialQuotient,
+    certified_floors,
+    complement,
+    exp_bounds,
+    float_rate,
+    multiply_bounds,
+)
 from anonhist.randomness.categorical import CHUNK, SLOT_BITS, InversionTable, extend_slots, fresh_slots, resolve
 from anonhist.randomness.source import RandomSource, checked_exponent, checked_probability, checked_size
 
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
     from anonhist.randomness.categorical import Thresholds
 
 
-def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
+def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source: RandomSource) -> Bools:
     """Draw bits that are True with exactly this probability, a rational or a number such as e/(e + 3).
 
     Sixteen random bits decide a draw, except with probability 2⁻¹⁶; the time depends on the random words. Probabilities
@@ -35,7 +42,7 @@ def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source:
     return _below(lambda bits: [floor_of(exact, bits=bits)], size, source=source)
 
 
-def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
+def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> Bools:
     """Draw bits that are True with probability exactly ``e^(−γ)``, γ ≥ 0 an exact rational.
 
     Random bits are compared with the binary expansion of e^(−γ), certified to as many digits as the comparison needs.
@@ -51,13 +58,13 @@ def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArra
     )
 
 
-def bernoulli_pmf(probability: Fraction | ExponentialQuotient, k: ArrayLike) -> NDArray[np.float64]:
+def bernoulli_pmf(probability: Fraction | ExponentialQuotient, k: ArrayLike) -> Floats:
     """Return the probability of each k: 1 or True, 0 or False; 0 for anything else."""
     exact = checked_probability(probability)
     return _two_point_pmf(float(1 - exact), float(exact), k)
 
 
-def bernoulli_exp_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+def bernoulli_exp_pmf(gamma: Fraction, k: ArrayLike) -> Floats:
     """Return the probability of each k: ``e^(−γ)`` for 1 or True, ``1 − e^(−γ)`` for 0 or False, else 0."""
     rate = float_rate(checked_exponent(gamma))
     return _two_point_pmf(-math.expm1(-rate), math.exp(-rate), k)
@@ -70,12 +77,12 @@ def floor_of(probability: Fraction | ExponentialQuotient, *, bits: int) -> int:
     return certified_floors(lambda precision: [probability.bounds(precision)], bits=bits)[0]
 
 
-def _two_point_pmf(failure: float, success: float, k: ArrayLike) -> NDArray[np.float64]:
+def _two_point_pmf(failure: float, success: float, k: ArrayLike) -> Floats:
     at = np.asarray(k).astype(np.int64)
     return np.where(at == 1, success, np.where(at == 0, failure, 0.0))
 
 
-def _below(thresholds: Thresholds, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
+def _below(thresholds: Thresholds, size: int, *, source: RandomSource) -> Bools:
     """Return which of ``size`` fresh uniform numbers are below the single threshold."""
     count = checked_size(size)
     out = np.empty(count, dtype=np.bool_)
@@ -145,7 +152,7 @@ def _floors(probability: Fraction | ExponentialQuotient, bits: int) -> Sequence[
 def _bounds(probability: ExponentialQuotient, precision: int) -> list[Bounds]:
     success = probability.bounds(precision)
     failure = complement(success, bits=precision)
-    times = partial(multiply, bits=precision)
+    times = partial(multiply_bounds, bits=precision)
     one = 1 << precision, 1 << precision
     successes, failures = (list(accumulate([one, *[factor] * 8], times)) for factor in (success, failure))
     weights = [times(successes[ones], failures[8 - ones]) for ones in range(9)]

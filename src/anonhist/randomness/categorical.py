@@ -1,4 +1,4 @@
-"""Draws among categories, by exact inversion of a distribution function.
+"""Draws among categories, exactly: with weights, by inversion of a distribution function, or with equal chances.
 
 A uniform number U in [0, 1) is drawn bit by bit, as far as needed. With thresholds 0 ≤ T_1 ≤ T_2 ≤ …, the draw is the
 number of thresholds at or below U. The first 16 bits decide almost every draw by one table look-up; where they leave it
@@ -13,17 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import UsageError
-from anonhist.numeric.arrays import read_only
-from anonhist.randomness.source import RandomSource
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from anonhist.numeric.arrays import Floats, Ints, read_only
+from anonhist.randomness.source import LARGEST_BOUND, RandomSource, checked_bound, checked_size
 
 # Given a number of bits, ⌊T_j·2^bits⌋ for every threshold, in ascending order.
 Thresholds = Callable[[int], Sequence[int]]
@@ -119,7 +116,7 @@ class InversionTable:
         return drawn
 
 
-def draw_xor(tables: Sequence[InversionTable], size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def draw_xor(tables: Sequence[InversionTable], size: int, *, source: RandomSource) -> Ints:
     """Return ``size`` independent draws, each the exclusive or of one draw per table."""
     out = np.empty(size, dtype=np.int64)
     digits = np.empty(min(size, CHUNK), dtype=np.int64)
@@ -140,7 +137,7 @@ SMALLEST_TOTAL, LARGEST_TOTAL = 2.0**-900, 2.0**1000
 BLOCK = 1 << 16
 
 
-def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
+def categorical(weights: Floats, *, source: RandomSource) -> int:
     """Draw an index: ``P(i) = weights[i] / Σ weights``, with floats as the exact binary numbers they are.
 
     Weights are finite, ≥ 0 and not all zero. Cumulative sums of floats decide the draw only where a proved error bound,
@@ -163,7 +160,7 @@ def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
     return _exact(checked, word, source=source)
 
 
-def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> NDArray[np.int64]:
+def categorical_rows(weights: Floats, *, source: RandomSource) -> Ints:
     """Draw an index per row: ``P(i in row r) = weights[r, i] / Σ_i weights[r, i]``, the rows independently.
 
     No row may be all zero. Each draw is as exact as one of :func:`categorical`.
@@ -178,7 +175,7 @@ def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> N
     return drawn
 
 
-def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def categorical_pmf(weights: Floats) -> Floats:
     """Return ``weights[i] / Σ weights`` for every i; relative error below 10⁻¹² for normal floats."""
     checked = _check(weights, dimensions=1)
     largest = checked.max()
@@ -186,13 +183,13 @@ def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         raise _bad_weights()
     # Divided by a power of two, exactly, so that the sum does not overflow and small weights lose no digits.
     scaled = np.ldexp(checked, -int(np.frexp(largest)[1]))
-    pmf: NDArray[np.float64] = scaled / math.fsum(scaled)
+    pmf: Floats = scaled / math.fsum(scaled)
     return pmf
 
 
 def _fill_block(
-    drawn: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    drawn: Ints,
+    weights: Floats,
     words: NDArray[np.uint64],
     *,
     source: RandomSource,
@@ -218,7 +215,7 @@ def _fill_block(
         drawn[row] = _exact(weights[row], int(words[row]), source=source)
 
 
-def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> int:
+def _exact(weights: Floats, word: int, *, source: RandomSource) -> int:
     """Draw with whole numbers; ``word`` is the first 64 bits of U."""
     if not (np.isfinite(weights).all() and weights.any()):
         raise _bad_weights()
@@ -234,7 +231,7 @@ def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> 
     return resolve(word, bits=64, thresholds=thresholds, source=source)
 
 
-def _check(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
+def _check(weights: ArrayLike, *, dimensions: int) -> Floats:
     checked = np.asarray(weights, dtype=np.float64)
     if checked.ndim != dimensions or not checked.shape[-1]:
         raise UsageError(f"`weights` must be an array with {dimensions} dimension(s), the last one not empty.")
@@ -246,3 +243,106 @@ def _check(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
 
 def _bad_weights() -> UsageError:
     return UsageError("`weights` must be finite, at least 0 and not all zero.")
+
+
+# Up to these bounds, at most one slot of 16 or 32 bits in sixteen, or one word in three, has to be drawn again.
+SLOTS = ((1 << 12, "<u2"), (1 << 28, "<u4"), (1 << 63, "<u8"))
+
+
+def uniform_integers(bound: int, size: int, *, source: RandomSource) -> Ints:
+    """Draw independent whole numbers, each of 0, 1, …, bound − 1 with probability exactly ``1/bound``, bound ≤ 2⁶³.
+
+    A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X < bound·⌊2^b/bound⌋, and the draw is then
+    X mod bound; else a fresh slot is drawn: with probability below 1/16 for bounds up to 2²⁸, below bound/2⁶⁴ for
+    larger ones, and never for powers of two. The bound 1 uses no words.
+    """
+    below, count = checked_bound(bound), checked_size(size)
+    out = np.empty(count, dtype=np.int64)
+    fill_uniform(out, below, source=source)
+    return out
+
+
+def uniform_integers_pmf(bound: int, k: ArrayLike) -> Floats:
+    """Return the probability of each k: ``1/bound`` for 0, 1, …, bound − 1, and 0 for anything else."""
+    below, at = checked_bound(bound), np.asarray(k)
+    return np.where((at >= 0) & (at < below), 1 / below, 0.0)
+
+
+def fill_uniform(out: NDArray[np.signedinteger], bound: int, *, source: RandomSource) -> None:
+    """Overwrite an array of one dimension, of a type that holds bound − 1, with independent draws below the bound."""
+    if bound == 1:
+        out[:] = 0
+        return
+    for start in range(0, out.size, CHUNK):
+        _fill(out[start : start + CHUNK], bound, source=source)
+
+
+def _fill(out: NDArray[np.signedinteger], bound: int, *, source: RandomSource) -> None:
+    slot = np.dtype(next(name for largest, name in SLOTS if bound <= largest))
+    per_word, bits = 8 // slot.itemsize, 8 * slot.itemsize
+    words = source.words(-(-out.size // per_word))
+    slots = words.astype("<u8", copy=False).view(slot)[: out.size]
+    # NumPy turns division by a single number into multiplication, but not the remainder.
+    quotients = slots // slot.type(bound)
+    np.subtract(slots, quotients * slot.type(bound), out=out, casting="unsafe")
+    whole = (1 << bits) // bound
+    if bound * whole < 1 << bits:
+        again = np.flatnonzero(quotients == whole)
+        if again.size:
+            fresh = np.empty(again.size, dtype=out.dtype)
+            _fill(fresh, bound, source=source)
+            out[again] = fresh
+
+
+# Subsets are processed in blocks of about this many members, which stay in a level-2 cache while they are sorted.
+SUBSETS_BLOCK = 1 << 18
+
+
+def random_subsets(population: int, chosen: int, size: int, *, source: RandomSource) -> Ints:
+    """Draw subsets of {0, …, population − 1} with exactly ``chosen`` members, each with the same probability.
+
+    The population is at most 2⁶³. Rows are independent, their members ascending. The distribution is exact: ``chosen``
+    members are drawn with replacement, and repeated ones are drawn again until all differ; all members are treated
+    alike (docs/proofs/randomness.md, §8). For more than half of the population, the complement is drawn in this way.
+    The time depends on the arguments and the random words.
+    """
+    among, members = checked_size(population, name="population"), checked_size(chosen, name="chosen")
+    if not members <= among <= LARGEST_BOUND:
+        raise UsageError(f"`chosen` must be at most the population and that at most 2^63, not {members} of {among}.")
+    out = np.empty((checked_size(size), members), dtype=np.int64)
+    fewer = min(members, among - members)
+    rows = max(1, SUBSETS_BLOCK // max(members, 1))
+    for start in range(0, out.shape[0] if members else 0, rows):
+        part = out[start : start + rows]
+        subsets = _subsets(among, fewer, part.shape[0], source=source)
+        part[:] = subsets if fewer == members else _complements(subsets, among)
+    return out
+
+
+def _subsets(population: int, chosen: int, size: int, *, source: RandomSource) -> NDArray[np.signedinteger]:
+    """Return sorted rows of ``chosen`` distinct numbers, at most half of the population."""
+    # Short integers are sorted several times faster.
+    kind = np.result_type(np.int16, np.min_scalar_type(-population))
+    subsets = np.empty((size, chosen), dtype=kind)
+    fill_uniform(subsets.reshape(-1), population, source=source)
+    subsets.sort(axis=1)
+    places, rows = np.arange(size), subsets
+    while places.size and chosen > 1:
+        at, before = np.divmod(np.flatnonzero(rows[:, 1:] == rows[:, :-1]), chosen - 1)
+        fresh = np.empty(at.size, dtype=kind)
+        fill_uniform(fresh, population, source=source)
+        rows[at, before + 1] = fresh
+        still = at[np.flatnonzero(np.diff(at, prepend=-1))]  # ascending as they are, np.unique would sort them
+        places, rows = places[still], rows[still]
+        rows.sort(axis=1)
+        subsets[places] = rows
+    return subsets
+
+
+def _complements(subsets: NDArray[np.signedinteger], population: int) -> Ints:
+    size, left_out = subsets.shape
+    inside = np.ones((size, population), dtype=np.bool_)
+    inside[np.arange(size)[:, np.newaxis], subsets] = False
+    members = np.flatnonzero(inside).reshape(size, population - left_out)
+    members -= (np.arange(size) * population)[:, np.newaxis]
+    return members

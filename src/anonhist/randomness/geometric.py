@@ -8,9 +8,17 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, multiply, powers
+from anonhist.numeric.arrays import Floats, Ints
+from anonhist.numeric.exponential import (
+    certified_floors,
+    complement,
+    divide_bounds,
+    float_rate,
+    multiply_bounds,
+    powers,
+)
 from anonhist.randomness.bernoulli import bernoulli
 from anonhist.randomness.categorical import InversionTable, draw_xor
 from anonhist.randomness.source import RandomSource, checked_bound, checked_rate, checked_size
@@ -29,7 +37,7 @@ DIGITS_PER_TABLE = 8
 TAIL_LOG = 14
 
 
-def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> Ints:
     """Draw independent geometric numbers: ``P(k) = (1 − e^(−γ))·e^(−γk)`` for k = 0, 1, 2 and so on.
 
     The rate γ is an exact rational of at least 2⁻⁴⁰, and public: tables of recent rates are cached. The distribution is
@@ -39,7 +47,7 @@ def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np
     return draw_xor(_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
-def geometric_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+def geometric_pmf(gamma: Fraction, k: ArrayLike) -> Floats:
     """Return ``(1 − e^(−γ))·e^(−γk)``, and 0 for k < 0; relative error below 10⁻¹² for normal floats."""
     rate, at = float_rate(checked_rate(gamma)), np.asarray(k)
     return np.where(at >= 0, -math.expm1(-rate) * np.exp(-rate * np.maximum(at, 0)), 0.0)
@@ -95,12 +103,12 @@ def _truncated_floors(gamma: Fraction, bits: int, *, count: int) -> list[int]:
 
     def bounds(precision: int) -> list[Bounds]:
         below = [complement(reach, bits=precision) for reach in powers(gamma, count=count, bits=precision)[1:]]
-        return [divide(part, below[-1], bits=precision) for part in below[:-1]]
+        return [divide_bounds(part, below[-1], bits=precision) for part in below[:-1]]
 
     return certified_floors(bounds, bits=bits)
 
 
-def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> Ints:
     """Draw independent discrete Laplace numbers: ``P(k) = (1 − p)/(1 + p)·p^|k|``, ``p = e^(−γ)``, k any whole number.
 
     The rate γ, of scale 1/γ, is an exact rational of at least 2⁻⁴⁰, and public: tables of recent rates are cached. The
@@ -112,10 +120,10 @@ def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDA
     return draw_xor(_laplace_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
-def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> Floats:
     """Return ``tanh(γ/2)·e^(−γ|k|) = (1 − p)/(1 + p)·p^|k|``; relative error below 10⁻¹² for normal floats."""
     rate = float_rate(checked_rate(gamma))
-    pmf: NDArray[np.float64] = math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(k)))
+    pmf: Floats = math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(k)))
     return pmf
 
 
@@ -148,8 +156,10 @@ def _laplace_floors(gamma: Fraction, bits: int, *, digits: int, steps: int) -> l
         one = 1 << precision
         p = powers(gamma, count=1, bits=precision)[1]
         q = powers(gamma * 2**digits, count=steps, bits=precision)
-        after_plus = divide((p[0] + q[1][0], p[1] + q[1][1]), (one + p[0], one + p[1]), bits=precision)
-        reaching = [bound for k in range(steps) for bound in (multiply(q[k], after_plus, bits=precision), q[k + 1])]
+        after_plus = divide_bounds((p[0] + q[1][0], p[1] + q[1][1]), (one + p[0], one + p[1]), bits=precision)
+        reaching = [
+            bound for k in range(steps) for bound in (multiply_bounds(q[k], after_plus, bits=precision), q[k + 1])
+        ]
         return [complement(reach, bits=precision) for reach in reaching]
 
     return certified_floors(bounds, bits=bits)
@@ -161,7 +171,7 @@ _CHUNK = 1 << 18
 _MANY = 10_000
 
 
-def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomSource) -> Ints:
     """Draw negative binomial numbers: ``P(j) = Γ(r + j)/(j!·Γ(r))·(1 − p)^r·p^j``, ``r = 1/parts``, ``p = e^(−γ)``.
 
     The sum of ``parts`` = h independent ones is geometric of rate γ, an exact rational of at least 2⁻⁴⁰; h is from 1 to
@@ -182,7 +192,7 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
     return out
 
 
-def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[np.float64]:
+def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> Floats:
     """Return ``Γ(r + k)/(k!·Γ(r))·(1 − p)^r·p^k``, r = 1/parts, for whole numbers k, and 0 for k < 0."""
     from scipy.special import gamma as gamma_function
     from scipy.special import poch
@@ -197,7 +207,7 @@ def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[
     return np.where(at >= 0, (-math.expm1(-rate)) ** shape * np.exp(-rate * reached) * weights, 0.0)
 
 
-def _accept(proposed: NDArray[np.int64], parts: int, *, source: RandomSource) -> NDArray[np.int64]:
+def _accept(proposed: Ints, parts: int, *, source: RandomSource) -> Ints:
     """Return the proposals that win all their coins, in their order."""
     if parts == 1:
         return proposed

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.numeric.exponential_quotient import ExponentialQuotient
+from anonhist.numeric.exponential import ExponentialQuotient
 
 # Below this rate a draw could come near the largest int64; no published noise is that wide.
 SMALLEST_GAMMA = Fraction(1, 2**40)

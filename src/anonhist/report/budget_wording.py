@@ -53,7 +53,7 @@ def composed_epsilon(balance: Balance) -> Fraction | None:
 
     None also stands for a missing dp-accounting, and for a δ that the releases exceed.
     """
-    from anonhist.privacy.loss_distribution import epsilon_at
+    from anonhist.privacy.conversion import epsilon_at
 
     losses, delta = balance.losses, balance.budget.delta
     if len(losses) < 2 or not delta:

@@ -13,7 +13,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.numeric.arrays import read_only
-from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.hashing import keyed_hash
 from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import wraps
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.value_name import one_column
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.randomness import RandomSource, geometric
+from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
+from anonhist.sketches.noise import NoiseComponent
+from anonhist.sketches.promise import UsersIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,37 +23,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
-    from anonhist.sketches.noise import NoiseComponent
-    from anonhist.sketches.promise import UsersIn
-
     Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class Described(Protocol):
-    """What a sketch says of itself, apart from its counters."""
+class Described:
+    """What a sketch says of itself, apart from its counters; :class:`~anonhist.sketches.Sketch` explains it."""
 
+    addresses: HashedAddresses | DomainAddresses
+    unit: PrivacyUnit
+    relation: NeighboringRelation
+    users_in: UsersIn
+    noise: tuple[NoiseComponent, ...]
     clipped: int | None
-
-    @property
-    def addresses(self) -> object:
-        """Which counter a label has."""
-
-    @property
-    def unit(self) -> PrivacyUnit:
-        """Whom it protects."""
-
-    @property
-    def relation(self) -> NeighboringRelation:
-        """Between which neighbors."""
-
-    @property
-    def users_in(self) -> UsersIn:
-        """In which sketches a user may be."""
-
-    @property
-    def noise(self) -> Sequence[NoiseComponent]:
-        """The parts of its noise."""
 
 
 def in_turn(method: Method) -> Method:
@@ -139,14 +124,11 @@ def label_chunks(
         raise UsageError("`counts` must be a list of whole numbers, one for each label.")
     if isinstance(labels, Sized) and isinstance(counts, Sized) and len(labels) != len(counts):
         raise DataError(_MISMATCH)
-    numbers = _chunks(counts)
-    for chunk in _chunks(labels):
-        found = whole_counts(next(numbers, ()))
+    for chunk, numbers in zip_longest(_chunks(labels), _chunks(counts), fillvalue=()):
+        found = whole_counts(numbers)
         if found.size != len(chunk):
             raise DataError(_MISMATCH)
         yield chunk, found
-    if next(numbers, None) is not None:
-        raise DataError(_MISMATCH)
 
 
 def whole_counts(counts: Any) -> NDArray[np.int64]:

@@ -14,9 +14,9 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import check_whole, text_buffers
 from anonhist.ingest.spark import numbers_batch, numbers_of_partitions, work_on_partitions
-from anonhist.numeric.keyed_hash import hash_buffer
+from anonhist.numeric.hashing import hash_buffer
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
+from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL
 from anonhist.sketches.changes import FULL, LARGEST_COUNTER, check_unclipped, total_of
 from anonhist.sketches.noise import NoiseComponent
@@ -46,6 +46,18 @@ class ExactPartials:
     table itself.
     """
 
+    def count(self, sketch: Sketch, frame: Any, reading: PartitionReading) -> tuple[int, int]:
+        """Count a Spark table in a sketch, all or nothing; return how many rows were counted, and how many left out.
+
+        Both numbers are as private as the data.
+        """
+        check_unclipped(sketch, "updated")
+        places, numbers = numbers_of_partitions(frame, partial(_exact_partial, reading))
+        reading.check(set(places.tolist()) if places.size and int(places.min()) < Told.LEFT_OUT else set())
+        is_counter = places >= 0
+        sketch.add(places[is_counter], numbers[is_counter])
+        return int(numbers[places == Told.ROWS].sum()), int(numbers[places == Told.LEFT_OUT].sum())
+
 
 @frozen
 class NoisyPartials:
@@ -66,6 +78,30 @@ class NoisyPartials:
     partitions: Converted[SupportsIndex, int] = converted(
         partial(parse_whole_number, name="partitions", most=MOST_PARTITIONS)
     )
+
+    def count(self, sketch: Sketch, frame: Any, reading: PartitionReading) -> None:
+        """Count a Spark table in a sketch, all or nothing; how many rows there were, stays on the cluster."""
+        parts = PartialSketches.of(sketch)
+        # Fewer partitions without moving a row: a shuffle would leave rows on the disks of executors.
+        few = frame.coalesce(self.partitions)
+        found: dict[str, NDArray[np.int64]] = {}
+        refused = set()
+        for batch in work_on_partitions(few, partial(_noisy_partial, parts, reading), _PIECES):
+            for identity, place, piece in zip(*(batch.column(name).to_pylist() for name in _NAMES), strict=True):
+                if place < 0:
+                    refused.add(place)
+                    continue
+                counters = found.setdefault(identity, np.zeros(reading.addresses.size, dtype=np.int64))
+                values = np.frombuffer(piece, dtype="<i8")
+                counters[place : place + values.size] = values
+        reading.check(refused)
+        merged = [parts.restored(identity, counters) for identity, counters in found.items()]
+        # How many partitions there are may depend on the data; how much noise there is, does not.
+        merged += [parts.empty() for _ in range(self.partitions - len(merged))]
+        total = merged[0]
+        for each in merged[1:]:
+            total = total + each
+        sketch.merge(total)
 
 
 Partials = ExactPartials | NoisyPartials
@@ -105,9 +141,9 @@ class PartialSketches:
         gamma = max(part.gamma for part in sketch.noise)
         return cls(sketch.addresses, sketch.unit, sketch.relation, sketch.users_in, gamma)
 
-    def empty(self, source: RandomSource | None = None) -> Sketch:
+    def empty(self) -> Sketch:
         """Return a sketch of a part before anything is counted, with fresh noise."""
-        entropy = source or SystemSource()
+        entropy = SystemSource()
         identity = entropy.words(2).astype("<u8").tobytes().hex()
         return self.restored(identity, discrete_laplace(self.gamma, self.addresses.size, source=entropy))
 
@@ -214,28 +250,6 @@ class PartitionReading:
             raise DataError(FULL)
 
 
-def count_partitions(
-    sketch: Sketch, frame: Any, reading: PartitionReading, partials: Partials
-) -> tuple[int, int] | None:
-    """Count a Spark table in a sketch, all or nothing; return how many rows were counted, and how many left out.
-
-    They are as private as the data; None where they stay on the cluster.
-    """
-    if isinstance(partials, NoisyPartials):
-        _merge_noisy(sketch, frame, reading, partials.partitions)
-        return None
-    return _add_exact(sketch, frame, reading)
-
-
-def _add_exact(sketch: Sketch, frame: Any, reading: PartitionReading) -> tuple[int, int]:
-    check_unclipped(sketch, "updated")
-    places, numbers = numbers_of_partitions(frame, partial(_exact_partial, reading))
-    reading.check(set(places.tolist()) if places.size and int(places.min()) < Told.LEFT_OUT else set())
-    is_counter = places >= 0
-    sketch.add(places[is_counter], numbers[is_counter])
-    return int(numbers[places == Told.ROWS].sum()), int(numbers[places == Told.LEFT_OUT].sum())
-
-
 def _exact_partial(reading: PartitionReading, batches: Iterator[Any]) -> Iterator[Any]:
     """Add up one partition, in the process that works on it."""
     counters, rows = np.zeros(reading.addresses.size, dtype=np.int64), _Rows()
@@ -249,30 +263,6 @@ def _exact_partial(reading: PartitionReading, batches: Iterator[Any]) -> Iterato
     for start in range(0, counters.size, _PIECE):
         found = np.flatnonzero(counters[start : start + _PIECE]) + start
         yield numbers_batch(found, counters[found])
-
-
-def _merge_noisy(sketch: Sketch, frame: Any, reading: PartitionReading, partitions: int) -> None:
-    parts = PartialSketches.of(sketch)
-    # Fewer partitions without moving a row: a shuffle would leave rows on the disks of executors.
-    few = frame.coalesce(partitions)
-    found: dict[str, NDArray[np.int64]] = {}
-    refused = set()
-    for batch in work_on_partitions(few, partial(_noisy_partial, parts, reading), _PIECES):
-        for identity, place, piece in zip(*(batch.column(name).to_pylist() for name in _NAMES), strict=True):
-            if place < 0:
-                refused.add(place)
-                continue
-            counters = found.setdefault(identity, np.zeros(reading.addresses.size, dtype=np.int64))
-            values = np.frombuffer(piece, dtype="<i8")
-            counters[place : place + values.size] = values
-    reading.check(refused)
-    merged = [parts.restored(identity, counters) for identity, counters in found.items()]
-    # How many partitions there are may depend on the data; how much noise there is, does not.
-    merged += [parts.empty() for _ in range(partitions - len(merged))]
-    total = merged[0]
-    for each in merged[1:]:
-        total = total + each
-    sketch.merge(total)
 
 
 def _noisy_partial(parts: PartialSketches, reading: PartitionReading, batches: Iterator[Any]) -> Iterator[Any]:

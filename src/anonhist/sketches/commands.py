@@ -15,8 +15,8 @@ from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
+    from anonhist.sketches.kinds import BucketRecommendation
     from anonhist.sketches.noise import NoiseShare
-    from anonhist.sketches.recommendation import BucketRecommendation
     from anonhist.sketches.sketch import Sketch
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
@@ -228,7 +228,7 @@ def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: i
     The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
     """
     destination = outputs.for_table(STDOUT, what="A recommendation is")
-    from anonhist.sketches.recommendation import recommend_buckets
+    from anonhist.sketches.kinds import recommend_buckets
     from anonhist.terminal.output import progress_bars
 
     with progress_bars("Simulating", shown=not outputs.quiet) as bars:

@@ -4,7 +4,7 @@ A decoder that assumes smooth counts has a bias that no simulation on its result
 estimates without assumptions. With ĝ the empirical characteristic
 function of B counters and κ̂ that of the noise, ``B·ĝ/κ̂`` is the transform of unbiased estimates of φ_r if each
 counter is one label's, and ``B·ln(ĝ/κ̂)`` that of nearly unbiased ones if labels share counters
-(:mod:`anonhist.sketches.decoding.decompounding`). If ĝ is mostly noise, the logarithm is replaced by its tangent at the
+(:mod:`anonhist.sketches.likelihood`). If ĝ is mostly noise, the logarithm is replaced by its tangent at the
 decoded distribution, a step that removes the decoder's bias up to its square.
 
 Such estimates have a large variance for single counts, and a small one for sums of neighboring counts. φ_{1+} ≥ φ_{2+}
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.numeric.arrays import Bools, Floats, Ints
-    from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
+    from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 
 
 # Normal quantiles: 1.25 % beyond an end whose window was chosen; 1.5 % beyond others, since variances are estimated.

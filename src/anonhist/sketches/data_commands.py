@@ -31,7 +31,7 @@ from anonhist.terminal.reading import held_source, reading_of, tell_operator
 
 if TYPE_CHECKING:
     from anonhist.sketches.cluster import Partials
-    from anonhist.sketches.decoding.decoder import DecoderName
+    from anonhist.sketches.decoder import DecoderName
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.destinations import Outputs
 
@@ -174,7 +174,7 @@ anonhist sketch profile week.sketch --decoder wu-pagh -o - | head
 @click.argument("path", metavar="SKETCH")
 @click.option(
     "--decoder",
-    type=NameIn(".sketches.decoding.names:DECODERS"),
+    type=NameIn(".sketches.release:DECODERS"),
     metavar="NAME",
     help="How to estimate the profile from the counters; by default, the most accurate decoder. An unknown name lists "
     "all.",

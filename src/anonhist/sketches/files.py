@@ -16,6 +16,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,6 @@ from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
     from typing import BinaryIO
 
     import numpy as np
@@ -46,7 +46,7 @@ _FIELDS = {
     *("format", "version", "sha256", "library_version", "kind", "key", "sample_share", "domain_size"),
     *("unit", "bound", "relation", "noise", "clipped", "users_in"),
 }
-_PART_FIELDS = {"identity", "gamma", "shape", "session", "participants"}
+_PART_FIELDS = ("identity", "gamma", "shape", "session", "participants")
 _UNKNOWN_DIGEST = "0" * 64
 _BEGINNING = re.compile(rb'\{"format": "anonhist/sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
 # The schema comes first in a file, and its metadata first in it.
@@ -185,18 +185,13 @@ def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
         "bound": sketch.unit.bound,
         "relation": sketch.relation.value,
         "users_in": sketch.users_in.value,
-        "noise": [
-            {
-                "identity": part.identity,
-                "gamma": str(part.gamma),
-                "shape": str(part.shape),
-                "session": part.session,
-                "participants": part.participants,
-            }
-            for part in sketch.noise
-        ],
+        "noise": [{name: _as_json(getattr(part, name)) for name in _PART_FIELDS} for part in sketch.noise],
         "clipped": sketch.clipped,
     }
+
+
+def _as_json(value: Fraction | str | int) -> str | int:
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def _check_whole(content: mmap.mmap) -> None:
@@ -280,7 +275,7 @@ def _addresses(fields: Mapping[str, Any], size: int, batch: pa.RecordBatch) -> H
 
 
 def _component(value: object) -> NoiseComponent:
-    fields = mapping(value, _PART_FIELDS, "each part of the noise")
+    fields = mapping(value, {*_PART_FIELDS}, "each part of the noise")
     gamma, shape = (_fraction(fields[name], f"the {name} of noise") for name in ("gamma", "shape"))
     return NoiseComponent(
         text(fields["identity"], "the identity of noise"),
@@ -368,43 +363,33 @@ def _follow_link(path: Path) -> Path:
 
 @contextmanager
 def _hold_lock(target: Path, path: str | Path, waiting: Callable[[], None] | None) -> Iterator[BinaryIO]:
-    """Open a file and lock it, and again until what is locked is what the path names."""
+    """Open a file and wait for its lock, again until what is locked is what the path names.
+
+    The end of the process gives the lock back, too.
+    """
+    # Only where there are sketches to change, for not every system has it.
+    import fcntl
+
     while True:
         with open_sketch(target, path) as file:
-            _lock(file, path, waiting)
+            try:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    if waiting is not None:
+                        waiting()
+                    fcntl.flock(file, fcntl.LOCK_EX)
+            except OSError as error:
+                message = f"{str(path)!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
+                raise OutputError(message) from None
             waiting = None
             if _names(target, file):
                 try:
                     yield file
                 finally:
-                    _unlock(file)
+                    # To close the file is not enough while the sketch of an error, say, still has it mapped.
+                    fcntl.flock(file, fcntl.LOCK_UN)
                 return
-
-
-def _lock(file: BinaryIO, path: str | Path, waiting: Callable[[], None] | None) -> None:
-    """Wait for the lock on a file; the end of the process gives it back, too."""
-    # Only where there are sketches to change, for not every system has it.
-    import fcntl
-
-    try:
-        if waiting is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waiting()
-            else:
-                return
-        fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError as error:
-        message = f"{str(path)!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
-        raise OutputError(message) from None
-
-
-def _unlock(file: BinaryIO) -> None:
-    """Give the lock back: to close the file is not enough while the sketch of an error, say, still has it mapped."""
-    import fcntl
-
-    fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _names(target: Path, file: BinaryIO) -> bool:

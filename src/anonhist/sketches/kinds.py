@@ -1,14 +1,25 @@
-"""The two kinds of sketch: of labels that cannot be listed, and of labels that are known beforehand."""
+"""Which sketch to make: of labels that cannot be listed, and of how many buckets, or of labels that are known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
 
-from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.frozen import frozen
+from anonhist.kinds import Tabular
+from anonhist.mechanisms.setting import check_relation
+from anonhist.numeric.pulse import tell_share
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.randomness import RandomSource
-from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses, HashedAddresses
-from anonhist.sketches.noise import NoiseShare
-from anonhist.sketches.promise import UsersIn
+from anonhist.sketches.addresses import LISTED_KEY, MOST_COUNTERS, DomainAddresses, HashedAddresses
+from anonhist.sketches.decoder import Counters, CounterSetting
+from anonhist.sketches.likelihood import Decompounding
+from anonhist.sketches.noise import NoiseDistribution, NoiseShare
+from anonhist.sketches.promise import UsersIn, checked_unit, rate_of
 from anonhist.sketches.sketch import Sketch
 
 
@@ -69,15 +80,8 @@ class HashedSketch(Sketch):
         noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
-        super().__init__(
-            HashedAddresses(buckets, key, sampling_rate),
-            epsilon=epsilon,
-            unit=unit,
-            relation=relation,
-            users_in=users_in,
-            noise_share=noise_share,
-            source=source,
-        )
+        addresses = HashedAddresses(buckets, key, sampling_rate)
+        super().__init__(addresses, epsilon, unit, relation, users_in, noise_share, source)
 
 
 class DomainSketch(Sketch):
@@ -140,12 +144,157 @@ class DomainSketch(Sketch):
         source: RandomSource | None = None,
     ) -> None:
         addresses = DomainAddresses.of(alphabet, key=key, sampling_rate=sampling_rate)
-        super().__init__(
-            addresses,
-            epsilon=epsilon,
-            unit=unit,
-            relation=relation,
-            users_in=users_in,
-            noise_share=noise_share,
-            source=source,
-        )
+        super().__init__(addresses, epsilon, unit, relation, users_in, noise_share, source)
+
+
+# Labels per bucket, and how far above the lowest error fewer buckets are preferred.
+LOADS = (Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 8))
+TOLERANCE = 1.25
+BYTES = 8
+# Labels and runs of a simulation; with f times as many labels, errors are smaller by a factor of √f.
+_LABELS, _RUNS = 20_000, 8
+_LARGEST = 10_000
+
+
+@frozen
+class BucketRow:
+    """Expected errors with a number of buckets.
+
+    Attributes
+    ----------
+    buckets
+        B.
+    load
+        Labels per bucket, on average.
+    size
+        Bytes of the counters, 8·B.
+    labels_error
+        Expected error of the number of different labels, relative to it: root mean square.
+    prevalences_error
+        Expected ``Σ_r |φ_r − φ̂_r|``, relative to the number of labels.
+    uncertainty
+        Standard error of ``prevalences_error``, from the simulations.
+    """
+
+    buckets: int
+    load: float
+    size: int
+    labels_error: float
+    prevalences_error: float
+    uncertainty: float
+
+
+@dataclass(frozen=True)
+class BucketRecommendation(Tabular):
+    """Numbers of buckets with their expected errors, fewest first, and which to take.
+
+    Attributes
+    ----------
+    rows
+        One per number of buckets.
+    best
+        The number of buckets to take.
+    reason
+        Why, in a sentence.
+    """
+
+    known_as = "buckets"
+    rows: tuple[BucketRow, ...]
+    best: int
+    reason: str
+
+
+def recommend_buckets(
+    *,
+    labels: int,
+    epsilon: EpsilonLike,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    max_bytes: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> BucketRecommendation:
+    """Recommend the number of buckets of a hashed sketch for an expected number of distinct labels.
+
+    With too few buckets, many labels share one and are hard to separate; with too many, most buckets contain only
+    noise. The range between is wide. Sketches of labels with prevalences ``φ_r ∝ r^(−2)`` are simulated and read back.
+    Of one bucket a label or more, the fewest are taken with which the error of prevalences is at most a quarter above
+    the least; fewer than labels only where ``max_bytes`` asks for it, since what is lost then depends on how smooth
+    prevalences are.
+
+    Parameters
+    ----------
+    labels
+        About how many different labels are expected, from 1 to 2^31: a public guess, not computed from the data.
+    epsilon, unit, relation
+        The guarantee of the sketch.
+    max_bytes
+        How large its counters may be, in bytes; no limit by default.
+    progress
+        Receives the share done, in (0, 1].
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or no sketch is so small.
+
+    Notes
+    -----
+    Up to 20,000 labels are simulated, 8 times for each number of buckets, with the same seed, so the result is
+    reproducible. For more labels errors are scaled by ``(20,000/labels)^(1/2)``.
+
+    Examples
+    --------
+    >>> found = recommend_buckets(labels=50, epsilon=3, max_bytes=100)
+    >>> found.best, len(found.rows)
+    (12, 1)
+    """
+    expected = parse_whole_number(labels, name="labels", most=MOST_COUNTERS)
+    most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
+    protected = checked_unit(PrivacyUnit.item() if unit is None else unit)
+    distribution = NoiseDistribution.of([(rate_of(epsilon, protected, check_relation(relation)), Fraction(1))])
+    loads = [load for load in LOADS if most is None or BYTES * _buckets(expected, load) <= most]
+    if not loads:
+        message = f"For so many labels a sketch takes at least {BYTES * _buckets(expected, LOADS[0]):,} bytes."
+        raise UsageError(f"{message} Allow more, or sample the labels (`sampling_rate`).")
+    rows = []
+    for place, load in enumerate(loads):
+        with tell_share(progress, place / len(loads), (place + 1) / len(loads)):
+            rows.append(_row(expected, load, distribution))
+    eligible = [row for row in rows if row.load <= 1] or rows
+    least = min(row.prevalences_error for row in eligible)
+    best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)
+    reason = (
+        f"With {best.buckets:,} buckets the expected total error of prevalences is "
+        f"{100 * best.prevalences_error:.2g} % of the labels; the lowest found is {100 * least:.2g} %."
+    )
+    return BucketRecommendation(tuple(rows), best.buckets, reason)
+
+
+def _buckets(labels: int, load: Fraction) -> int:
+    return min(max(1, round(labels / load)), MOST_COUNTERS)
+
+
+def _row(labels: int, load: Fraction, distribution: NoiseDistribution) -> BucketRow:
+    simulated = min(labels, _LABELS)
+    buckets = _buckets(simulated, load)
+    setting, rng = CounterSetting(distribution, is_hashed=True), np.random.default_rng(7)
+    counts_errors, labels_errors = [], []
+    for _ in range(_RUNS):
+        counts = np.minimum(rng.zipf(2, simulated), _LARGEST)
+        counters = distribution.simulate(buckets, rng=rng)
+        np.add.at(counters, rng.integers(buckets, size=simulated), counts)
+        found = Decompounding().decode(Counters.of(counters), setting)
+        away = np.bincount(counts, minlength=_LARGEST + 1).astype(np.float64)
+        near = found.counts <= _LARGEST
+        np.add.at(away, found.counts[near], -found.numbers[near])
+        counts_errors.append((float(np.abs(away).sum()) + float(found.numbers[~near].sum())) / simulated)
+        labels_errors.append(float(found.numbers.sum()) / simulated - 1)
+    scale = (simulated / labels) ** 0.5
+    return BucketRow(
+        buckets=_buckets(labels, load),
+        load=float(load),
+        size=BYTES * _buckets(labels, load),
+        labels_error=scale * float(np.sqrt(np.mean(np.square(labels_errors)))),
+        prevalences_error=scale * float(np.mean(counts_errors)),
+        uncertainty=scale * float(np.std(counts_errors, ddof=1)) / _RUNS**0.5,
+    )

@@ -22,7 +22,7 @@ from anonhist.ingest.query import bounded_rows, check_whole, counted_rows, recor
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source, StandardInput
-from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, count_partitions
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -129,8 +129,7 @@ def update_sketch(
     named = replace(named, of=counted_table(named.of, format))
     if format == "labels" and isinstance(named.holder, StandardInput):
         _check_partials(partials, on_cluster=False)
-        for data, offsets in label_blocks(_standard_input()):
-            counting.add_lines(data, offsets)
+        counting.add_standard_input()
     else:
         with named.open(*protection.columns_read, progress=progress, spilling=Spilling.FORBIDDEN) as opened:
             _check_partials(partials, on_cluster=is_spark(opened.table))
@@ -150,7 +149,7 @@ def update_sketch(
             else:
                 for batch in record_batches(query, _ROWS):
                     counting.add_batch(batch, kind.count)
-    if notify is not None:
+    if notify is not None and not isinstance(partials, NoisyPartials):
         counting.tell(notify)
 
 
@@ -172,7 +171,7 @@ class _Counting:
 
     def __init__(self, sketch: Sketch, counted: Callable[[int], None] | None, *, ignore_unknown: bool) -> None:
         self._sketch, self._counted, self._ignore_unknown = sketch, counted, ignore_unknown
-        self.rows, self.left_out, self.knows_rows = 0, 0, True
+        self.rows, self.left_out = 0, 0
 
     def add(self, data: NDArray[np.uint8], offsets: NDArray[Any], counts: NDArray[np.int64] | None) -> None:
         """Count labels that lie one after the other, once each or as often as counts say."""
@@ -181,11 +180,14 @@ class _Counting:
         if self._counted is not None:
             self._counted(self.rows)
 
-    def add_lines(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+    def add_standard_input(self) -> None:
         """Count labels one a line, but for empty lines."""
-        is_label = offsets[1:] > offsets[:-1]
-        self.left_out += int(np.count_nonzero(~is_label))
-        self.add(data, offsets[np.append(np.True_, is_label)], None)
+        if sys.stdin is None:
+            raise DataError("Standard input is closed: pipe labels into it, one a line.")
+        for data, offsets in label_blocks(sys.stdin.buffer):
+            is_label = offsets[1:] > offsets[:-1]
+            self.left_out += int(np.count_nonzero(~is_label))
+            self.add(data, offsets[np.append(np.True_, is_label)], None)
 
     def add_batch(self, batch: Any, count: str | None) -> None:
         """Count the rows of an Arrow batch that have a label."""
@@ -204,9 +206,8 @@ class _Counting:
 
     def add_partitions(self, frame: Any, reading: PartitionReading, partials: Partials) -> None:
         """Count a table of Spark where it is."""
-        found = count_partitions(self._sketch, frame, reading, partials)
+        found = partials.count(self._sketch, frame, reading)
         if found is None:
-            self.knows_rows = False
             return
         self.rows, self.left_out = found
         if self._counted is not None:
@@ -214,8 +215,6 @@ class _Counting:
 
     def tell(self, notify: Callable[[str], None]) -> None:
         """Say what was counted: to the operator alone."""
-        if not self.knows_rows:
-            return
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         without = f"; {self.left_out:,} without a label were left out" if self.left_out else ""
         notify(f"{rows} counted{without}.")
@@ -240,9 +239,3 @@ def _check_user(sketch: Sketch, user: str | None) -> None:
         raise UsageError("This sketch protects single items; to protect users, make a sketch with that unit (`unit`).")
     if user is None and sketch.unit.max_items is not None:
         raise UsageError("This sketch protects users: name the column of users (`user`).")
-
-
-def _standard_input() -> Any:
-    if sys.stdin is None:
-        raise DataError("Standard input is closed: pipe labels into it, one a line.")
-    return sys.stdin.buffer

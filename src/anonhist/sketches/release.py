@@ -1,44 +1,67 @@
-"""From a sketch to a release: one state, which is charged to a ledger before anybody sees what it says."""
+"""From a sketch to a release: how one state is read, what a ledger is charged before, and how files bring it back."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from anonhist.accounting.charge import NoisePart, Reading
 from anonhist.accounting.recording import Price
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
+from anonhist.formats.document import Recorded, Remade, check_no_excess, check_no_zeros, unknown_mechanism
+from anonhist.formats.tables import table_of_rows
+from anonhist.mechanisms.setting import NO_ITEMS
 from anonhist.numeric.pulse import pulsing
-from anonhist.privacy import parse_simulations
+from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_simulations, parse_whole_number
 from anonhist.releases import Evidence, Release
 from anonhist.releases.content import charged
 from anonhist.releases.protocols import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
-from anonhist.sketches.addresses import HashedAddresses, fingerprint
+from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED, HashedAddresses, fingerprint
 from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.counter_bands import counter_bands
-from anonhist.sketches.decoding.decoder import (
-    Counters,
-    CounterSetting,
-    Decoder,
-    DecoderName,
-    Prevalences,
-    SmoothDecoder,
-)
-from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
-from anonhist.sketches.promise import shared_noise
+from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, DecoderName, Prevalences, SmoothDecoder
+from anonhist.sketches.inverses import FourierDecompounding, Isotonic, ThreeTap, WuPagh
+from anonhist.sketches.likelihood import Decompounding, EmpiricalBayes, MaximumLikelihood
+from anonhist.sketches.noise import NoiseDistribution
+from anonhist.sketches.promise import SharedNoise, UsersIn, promise_of, shared_noise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from fractions import Fraction
+    from collections.abc import Callable, Mapping, Sequence
 
     from anonhist.accounting.recording import Account
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
-    from anonhist.sketches.noise import NoiseDistribution
-    from anonhist.sketches.promise import SharedNoise
     from anonhist.sketches.sketch import Sketch
+
+DECODERS: dict[str, Callable[..., Decoder]] = {
+    each.name: each
+    for each in (EmpiricalBayes, Decompounding, MaximumLikelihood, Isotonic, ThreeTap, WuPagh, FourierDecompounding)
+}
+# Decoders that separate labels which share counters; useless if no labels do.
+OF_SHARED_COUNTERS = ("decompounding", "fourier")
+
+
+def default_decoder(setting: CounterSetting) -> Decoder:
+    """Return the decoder with the lowest error; docs/benchmarks.md has the measurements."""
+    return Decompounding() if setting.is_hashed else EmpiricalBayes()
+
+
+def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
+    """Make a decoder again from its name and exactly its :attr:`Decoder.parameters`: all of them, and no others."""
+    if name not in DECODERS:
+        raise UsageError(f"There is no decoder {name!r:.80}; take one of {', '.join(DECODERS)}.")
+    try:
+        decoder = DECODERS[name](**parameters)
+    except (TypeError, ValueError, OverflowError):
+        decoder = None
+    if decoder is None or dict(decoder.parameters) != dict(parameters):
+        raise UsageError(f"These are not the parameters of the decoder {name}; give exactly those that it has.")
+    return decoder
+
 
 # How likely noise is that simulations leave out.
 _NEGLIGIBLE = 1e-12
@@ -80,22 +103,23 @@ class SketchMechanism:
     def parameters(self) -> Mapping[str, str | int]:
         """Public numbers: counters, the domain, the share sampled, the parts of the noise, its shares, the decoder."""
         noise = ",".join(f"{gamma}" if shape == 1 else f"{gamma}^{shape}" for gamma, shape in self.setting.noise.parts)
+        # Of each session γ^(1/h), how many shares there are and how many parties must take part.
+        shares = ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in self.shared)
         return {
             "counters": self.counters,
             **({} if self.domain_size is None else {"domain_size": self.domain_size}),
             "sample_share": str(self.sampling_rate),
             "noise": noise,
-            **({} if self.shared == () else {"shares": _text_of(self.shared)}),
+            **({"shares": shares} if shares else {}),
             "method": self.decoder.name,
             **self.decoder.parameters,
         }
 
-    def read(self, observed: Counters) -> Profile:
-        """Return the profile of all labels, those not sampled included."""
-        return self._scale(self.decoder.decode(observed, self.setting))
+    def read(self, observed: Counters) -> tuple[Profile, Evidence]:
+        """Return the profile of all labels, those not sampled included, and intervals.
 
-    def read_with_evidence(self, observed: Counters) -> tuple[Profile, Evidence]:
-        """Return the same, and intervals that rest on the counters and on nothing that a decoder assumes."""
+        The intervals rest on the counters and on nothing that a decoder assumes.
+        """
         found = self.decoder.decode(observed, self.setting)
         # Bands start from decoded prevalences; a decoder that ignores labels sharing a counter would mislead them.
         pilot = found
@@ -119,19 +143,12 @@ class SketchMechanism:
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
-        return list(pulsing(self._read_again(self._simulate(profile, rng), rng) for _ in range(size)))
-
-    def _read_again(self, observed: Counters, rng: np.random.Generator) -> Profile:
-        if isinstance(self.decoder, SmoothDecoder):
-            return self._scale(self.decoder.redecode(observed, self.setting, rng=rng))
-        return self.read(observed)
+        runs = (self._simulate(profile, rng) for _ in range(size))
+        return [self._scale(self.decoder.redecode(run, self.setting, rng=rng)) for run in pulsing(runs)]
 
     def _simulate(self, profile: Profile, rng: np.random.Generator) -> Counters:
-        public = (
-            self._throw_labels(profile, rng)
-            if self.domain_size is None
-            else self._list_labels(profile, self.domain_size, rng)
-        )
+        size = self.domain_size
+        public = self._throw_labels(profile, rng) if size is None else self._list_labels(profile, size, rng)
         return noisy(public, self.setting.noise, rng=rng)
 
     def _throw_labels(self, profile: Profile, rng: np.random.Generator) -> Counters:
@@ -152,11 +169,6 @@ class SketchMechanism:
         if numbers.sum() > self.counters:
             numbers = rng.multivariate_hypergeometric(numbers, self.counters, method="marginals")
         return Counters.sum_of(np.append(0, profile.counts), numbers)
-
-
-def _text_of(shared: tuple[SharedNoise, ...]) -> str:
-    """Write shares of noise: of each session γ^(1/h), how many there are and how many parties must take part."""
-    return ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in shared)
 
 
 def noisy(observed: Counters, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Counters:
@@ -202,7 +214,7 @@ class PreparedReading:
         """Read the profile."""
         from anonhist.version import __version__
 
-        profile, evidence = self.mechanism.read_with_evidence(self.counters)
+        profile, evidence = self.mechanism.read(self.counters)
         return Release(
             profile=profile,
             guarantee=self.mechanism.guarantee,
@@ -260,7 +272,130 @@ def _decoder(decoder: DecoderName | Decoder | None, setting: CounterSetting) -> 
         return default_decoder(setting)
     if isinstance(decoder, str) and decoder in DECODERS:
         return DECODERS[decoder]()
-    # A class has all attributes of its objects.
-    if isinstance(decoder, str | type) or not isinstance(decoder, Decoder):
+    if not isinstance(decoder, Decoder):
         raise UsageError(f"`decoder` must be one of {', '.join(DECODERS)}, or a Decoder, not {decoder!r:.80}.")
     return decoder
+
+
+# γ, or γ^s for a part of another shape than one.
+_PART = re.compile(r"(?P<gamma>[0-9]+(?:/[0-9]+)?)(?:\^(?P<shape>[0-9]+(?:/[0-9]+)?))?")
+
+# γ^(1/h) of a session, how many such shares there are, and how many parties must take part.
+_SHARES = re.compile(
+    r"(?P<gamma>[0-9]+(?:/[0-9]+)?)\^1/(?P<honest>[0-9]{1,10})\*(?P<merged>[0-9]{1,18})@(?P<participants>[0-9]{1,10})"
+)
+
+
+def remake(recorded: Recorded) -> Remade:
+    """Make the mechanism of a release from a sketch again, which promises what is recorded."""
+    check_no_excess(recorded.excess)
+    name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
+    if name not in ("hashed-sketch", "domain-sketch"):
+        raise DataError(unknown_mechanism(name))
+    is_hashed = name == "hashed-sketch"
+    own = {"counters", "sample_share", "noise", "method"} | (set() if is_hashed else {"domain_size"})
+    if not own <= parameters.keys() or any(type(each) not in (str, int) for each in parameters.values()):
+        raise DataError(f"the parameters of a {name} must be {', '.join(sorted(own))} and those of its method")
+    given: dict[str, Any] = dict(parameters)
+    counters, share, noise, method = (given.pop(each) for each in ("counters", "sample_share", "noise", "method"))
+    shares = given.pop("shares", "")
+    labels = None if is_hashed else given.pop("domain_size")
+    if type(counters) is not int or not isinstance(share, str) or not isinstance(method, str):
+        raise DataError("the parameters of a sketch must be whole numbers and text")
+    if not is_hashed and type(labels) is not int:
+        raise DataError("the size of the domain must be a whole number")
+    try:
+        mechanism = SketchMechanism(
+            counters=parse_whole_number(counters, name="counters", most=MOST_COUNTERS),
+            domain_size=None
+            if is_hashed
+            else parse_whole_number(labels, name="domain_size", least=counters, most=MOST_LISTED),
+            sampling_rate=parse_epsilon(share, name="sample_share"),
+            setting=CounterSetting(_distribution(noise), is_hashed=is_hashed),
+            decoder=decoder_from(method, given),
+            guarantee=guarantee,
+            shared=_read_shares(shares),
+        )
+    except UsageError as error:
+        raise DataError(f"the parameters of the {name} in the file are invalid: {error}") from None
+    if mechanism.sampling_rate > 1 or (mechanism.sampling_rate == 1 and labels not in (None, counters)):
+        raise DataError("the share that is sampled does not belong to such a domain")
+    if dict(mechanism.parameters) != dict(parameters):
+        raise DataError("the parameters of a sketch must be written as this program writes them")
+    _check_promise(mechanism)
+    return Remade(mechanism, mechanism.guarantee, _check)
+
+
+def _check(profile: Profile, items: int | None, zeros: int | None) -> None:
+    del profile
+    if items is not None:
+        raise DataError(NO_ITEMS)
+    check_no_zeros(zeros)
+
+
+def _distribution(noise: object) -> NoiseDistribution:
+    """Read the parts of a noise distribution."""
+    found = [_PART.fullmatch(part) for part in noise.split(",")] if isinstance(noise, str) else [None]
+    parts = [
+        (parse_epsilon(part["gamma"], name="gamma"), parse_epsilon(part["shape"] or "1", name="shape"))
+        for part in found
+        if part is not None
+    ]
+    if len(parts) < len(found):
+        raise DataError("the noise must be rates of its parts, such as 1/2 or 1/2^3/2, with commas between them")
+    distribution = NoiseDistribution.of(parts)
+    if distribution.parts != tuple(parts):
+        raise DataError("the parts of the noise must be in ascending order")
+    return distribution
+
+
+def _read_shares(shares: object) -> tuple[SharedNoise, ...]:
+    """Read the shares of noise, session by session."""
+    if shares == "":
+        return ()
+    sessions = []
+    for text in shares.split(",") if isinstance(shares, str) else [""]:
+        part = _SHARES.fullmatch(text)
+        if part is None:
+            raise DataError("the shares must be as 1/2^1/3*4@4, with commas between sessions")
+        gamma = parse_epsilon(part["gamma"], name="gamma")
+        honest, participants, merged = (int(part[name]) for name in ("honest", "participants", "merged"))
+        if honest < 2 or participants not in (honest, honest + 1):
+            raise DataError("shares need two parties at least, and one more where a party may be the adversary")
+        sessions.append(SharedNoise(gamma, honest, participants, merged))
+    return tuple(sessions)
+
+
+def _check_promise(mechanism: SketchMechanism) -> None:
+    """Refuse a guarantee that a sketch with this noise does not give."""
+    guarantee, distribution, shared = mechanism.guarantee, mechanism.setting.noise, mechanism.shared
+    if not SKETCH.protects(guarantee.unit):
+        raise DataError("a sketch protects items or users, or single edges")
+    unit = PrivacyUnit(guarantee.unit.kind, guarantee.unit.bound)
+    rates = _own_rates(distribution, shared)
+    possible = [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]
+    if guarantee not in possible:
+        raise DataError("the guarantee is not the one that a sketch with such noise gives")
+
+
+def _own_rates(distribution: NoiseDistribution, shared: Sequence[SharedNoise]) -> list[Fraction]:
+    """Return the rates of the noises that are not shared."""
+    rest = list(distribution.parts)
+    for gamma in {each.gamma for each in shared}:
+        part = (gamma, sum(Fraction(each.merged, each.honest) for each in shared if each.gamma == gamma))
+        if part not in rest:
+            raise DataError("the shares are not those of the noise")
+        rest.remove(part)
+    if any(shape != 1 for _, shape in rest):
+        raise DataError("the shares are not those of the noise")
+    return [gamma for gamma, _ in rest]
+
+
+BUCKETS_TABLE = table_of_rows(
+    buckets="buckets",
+    load="load",
+    bytes="size",
+    labels_error="labels_error",
+    prevalences_error="prevalences_error",
+    prevalences_error_uncertainty="uncertainty",
+)

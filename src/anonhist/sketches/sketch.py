@@ -15,7 +15,7 @@ from anonhist.accounting.recording import account_of
 from anonhist.catalogue import load
 from anonhist.errors import DataError, UsageError
 from anonhist.kinds import Saved, Shown
-from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
+from anonhist.numeric.hashing import hash_buffer, keyed_hash
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.privacy.guarantee import short_decimal
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
@@ -25,6 +25,7 @@ from anonhist.sketches.changes import (
     CHUNK,
     FULL,
     LARGEST_COUNTER,
+    Described,
     check_counters,
     check_foldable,
     check_mergeable,
@@ -36,14 +37,14 @@ from anonhist.sketches.changes import (
     unfold,
     whole_counts,
 )
-from anonhist.sketches.decoding.decoder import Decoder, DecoderName
+from anonhist.sketches.decoder import Decoder, DecoderName
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
 
 _KINDS = {HashedAddresses: ".sketches.kinds:HashedSketch", DomainAddresses: ".sketches.kinds:DomainSketch"}
 
 
-class Sketch(Shown, Saved):
+class Sketch(Described, Shown, Saved):
     """Counters with exact discrete Laplace noise from the start.
 
     Make one with :class:`~anonhist.sketches.HashedSketch` or :class:`~anonhist.sketches.DomainSketch`. Counter i holds
@@ -87,18 +88,11 @@ class Sketch(Shown, Saved):
     """
 
     known_as = "sketch"
-    addresses: HashedAddresses | DomainAddresses
-    unit: PrivacyUnit
-    relation: NeighboringRelation
-    users_in: UsersIn
-    noise: tuple[NoiseComponent, ...]
     counters: NDArray[np.int64]
-    clipped: int | None
 
     def __init__(
         self,
         addresses: HashedAddresses | DomainAddresses,
-        *,
         epsilon: EpsilonLike,
         unit: PrivacyUnit | None,
         relation: NeighboringRelation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
@@ -25,19 +25,7 @@ if TYPE_CHECKING:
     from anonhist.report.frame import Sheet
 
 STDOUT = "-"
-
-
-def csv_target(output: str | None, *sources: str, what: str, force: bool) -> str | None:
-    """Return where a table goes: a file, standard output where that is no terminal, or else None."""
-    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
-    if target not in (None, STDOUT):
-        if not target.lower().endswith(".csv"):
-            message = f"{what} written as CSV: end the path in .csv, not {target!r}."
-            if target.lower().endswith(".html") and "--report" in options_of(click.get_current_context().command):
-                message += " For an HTML page, use --report."
-            raise UsageError(message)
-        check_target(target, *sources, force=force)
-    return target
+T = TypeVar("T")
 
 
 def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | None = None) -> None:
@@ -136,20 +124,42 @@ class Outputs(NamedTuple):
         """Return what the options ask for; some commands lack some of them."""
         return cls(output, AskedPage.of(report, title), force, quiet)
 
+    def target(self, default: T) -> str | T:
+        """Return where a result goes; if nobody says, to the default on a terminal, and else to standard output."""
+        return self.output if self.output is not None else (default if sys.stdout.isatty() else STDOUT)
+
     def for_table(self, *sources: str, what: str) -> Destination:
         """Return where a table goes, or refuse outputs that could not be written, before any data are read."""
-        target = csv_target(self.output, *sources, what=what, force=self.force)
-        return Destination(target, check_report(self.page, *sources, force=self.force), self.force, self.quiet)
+        target = self.target(None)
+        if target not in (None, STDOUT) and not target.lower().endswith(".csv"):
+            message = f"{what} written as CSV: end the path in .csv, not {target!r}."
+            if target.lower().endswith(".html") and "--report" in options_of(click.get_current_context().command):
+                message += " For an HTML page, use --report."
+            raise UsageError(message)
+        return self._to(target, *sources)
 
     def for_release(self, *sources: str) -> Destination:
         """Return where a release goes, or refuse outputs that could not be written, before any budget is spent."""
-        target = self.output if self.output is not None else (_DEFAULT_RELEASE if sys.stdout.isatty() else STDOUT)
-        if target != STDOUT:
+        target = self.target(_DEFAULT_RELEASE)
+        if target not in (None, STDOUT):
             from anonhist.formats.files import check_ending
 
             if target.lower().endswith(".html"):
                 raise UsageError("For an HTML page, use --report FILE.html; -o takes .json, .csv, .parquet or -.")
             check_ending(target)
+        return self._to(target, *sources)
+
+    def for_estimate(self, *sources: str) -> Destination:
+        """Return where an estimate of frequencies goes, or refuse outputs that could not be written."""
+        target = self.target(None)
+        if target not in (None, STDOUT):
+            from anonhist.formats.files import check_ending
+
+            check_ending(target, endings=(".csv", ".json"), what="An estimate is")
+        return self._to(target, *sources)
+
+    def _to(self, target: str | None, *sources: str) -> Destination:
+        if target not in (None, STDOUT):
             check_target(target, *sources, force=self.force)
         return Destination(target, check_report(self.page, *sources, force=self.force), self.force, self.quiet)
 
@@ -173,14 +183,16 @@ class Destination(NamedTuple):
         say: Callable[[TextIO], None],
         *,
         log: Callable[[TextIO], None] | None = None,
+        page: Callable[[Any, Sheet], None] | None = None,
         not_private_truth: Any = None,
         complete: Callable[[], None] | None = None,
     ) -> None:
         """Write a result, the file first: it may not be possible to make it twice.
 
         ``say`` tells a person, on standard output or on a terminal where that holds the CSV; ``log`` says on standard
-        error what nothing else tells of where nobody watches (``say`` itself to say it all). ``not_private_truth`` is
-        shown on the page without any privacy. ``complete`` is called once the result is whole on the disk, before
+        error what nothing else tells of where nobody watches (``say`` itself to say it all). ``page`` writes the
+        page, if the kind of the result alone does not say all of it; ``not_private_truth`` is shown on the page without
+        any privacy. ``complete`` is called once the result is whole on the disk, before
         anybody can see it.
         """
         is_piped = self.is_piped
@@ -197,7 +209,10 @@ class Destination(NamedTuple):
         if self.sheet is not None:
             from anonhist.report.shown import write_sheet
 
-            write_sheet(result, self.sheet, not_private_truth=not_private_truth)
+            if page is None:
+                write_sheet(result, self.sheet, not_private_truth=not_private_truth)
+            else:
+                page(result, self.sheet)
             if told is say:
                 click.echo(f"Wrote {self.sheet.path}.", file=stream)
         if is_piped:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.graphs.flow_shares import Ratios, certified_sums
+from anonhist.graphs.flow import Ratios, certified_sums
 
 # A hub with three leaves and the cap 2: two thirds for each.
 HUB, LEAVES = np.zeros(3, dtype=np.int64), np.arange(3)

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow import degree_flow, degree_flow_distance, edge_count_flow, edge_count_flow_distance
-from anonhist.graphs.flow_shares import Ratios
+from anonhist.graphs.flow import Ratios, degree_flow, degree_flow_distance, edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Direction, EdgePolicy, Graph
 
 

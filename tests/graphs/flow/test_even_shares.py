@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError
-from anonhist.graphs.flow_shares import even_shares
+from anonhist.graphs.flow import even_shares
 
 
 def random_supplies(rng: np.random.Generator) -> tuple[NDArray[np.int64], ...]:

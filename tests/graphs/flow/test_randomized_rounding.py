@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow import randomized_rounding, rounded_epsilon
-from anonhist.graphs.flow_shares import Ratios
+from anonhist.graphs.flow import Ratios, randomized_rounding, rounded_epsilon
 from anonhist_testing.sources import SeededSource, TapeSource
 
 WORD = 2**64

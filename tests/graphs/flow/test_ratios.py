@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonhist.graphs.flow_shares import Ratios
+from anonhist.graphs.flow import Ratios
 
 
 def test_fractions_are_put_and_taken() -> None:

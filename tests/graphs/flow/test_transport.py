@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from anonhist.errors import DataError
-from anonhist.graphs import flow_shares as module
-from anonhist.graphs.flow_shares import Transport, largest_transport
+from anonhist.graphs import flow as module
+from anonhist.graphs.flow import Transport, largest_transport
 
 
 def random_network(rng: np.random.Generator) -> tuple[NDArray[np.int64], ...]:

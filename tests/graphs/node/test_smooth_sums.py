@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.graphs.noisy_sums import Cells, _NoisySums, cells_from_above, cells_from_below, smooth_sums
-from anonhist.numeric.projections import decreasing_fit
+from anonhist.numeric.fits import decreasing_fit
 
 
 @pytest.mark.parametrize("bins", [1, 2, 3, 15, 16, 17, 64, 1000, 4096])

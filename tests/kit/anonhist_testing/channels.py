@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anonhist.local.decoding.decoder import BitChannel, Channel, SupportChannel
+from anonhist.local.decoder import BitChannel, Channel, SupportChannel
 
 Vector = NDArray[np.float64]
 

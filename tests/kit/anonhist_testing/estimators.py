@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonhist.mechanisms.estimators import (
+from anonhist.mechanisms.estimators.entropy import (
     EntropyMechanism,
     PolynomialParameters,
     PowerSumMechanism,
     RenyiEntropyMechanism,
+    UniformityMechanism,
+)
+from anonhist.mechanisms.estimators.support import (
     SampleCoverageMechanism,
     SupportCoverageMechanism,
     SupportSizeMechanism,
-    UniformityMechanism,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.mechanisms.estimators import StatisticMechanism
+    from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 
 
 def _with(made_by: Callable[..., StatisticMechanism], **own: Any) -> Callable[..., StatisticMechanism]:

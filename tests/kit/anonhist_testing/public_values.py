@@ -32,7 +32,7 @@ from anonhist.randomness import SystemSource
 from anonhist.releases.excess import Excess
 from anonhist.report import Guessing
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials
-from anonhist.sketches.recommendation import BucketRecommendation, BucketRow
+from anonhist.sketches.kinds import BucketRecommendation, BucketRow
 
 USER = ah.PrivacyUnit.user(max_items=5)
 ADD_OR_REMOVE = NeighboringRelation.ADD_OR_REMOVE

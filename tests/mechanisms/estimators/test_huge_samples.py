@@ -7,15 +7,14 @@ from itertools import cycle, product
 import numpy as np
 import pytest
 
-from anonhist.mechanisms.estimators import (
+from anonhist.mechanisms.estimators.entropy import (
     EntropyMechanism,
     PolynomialParameters,
     PowerSumMechanism,
-    StatisticMechanism,
-    SupportCoverageMechanism,
-    SupportSizeMechanism,
     UniformityMechanism,
 )
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.support import SupportCoverageMechanism, SupportSizeMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness.source import SMALLEST_GAMMA

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonhist.mechanisms.estimators import (
+from anonhist.mechanisms.estimators.entropy import (
     PRIVATE_ENTROPY_METHODS,
     EntropyMechanism,
     PolynomialParameters,
     PowerSumMechanism,
+    UniformityMechanism,
+)
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.support import (
     SampleCoverageMechanism,
-    StatisticMechanism,
     SupportCoverageMechanism,
     SupportSizeMechanism,
-    UniformityMechanism,
 )
 from anonhist.mechanisms.estimators.weights import WholeWeights
 from anonhist.profiles import Profile

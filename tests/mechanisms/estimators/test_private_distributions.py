@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms.estimators import StatisticMechanism, SupportCoverageMechanism
 from anonhist.mechanisms.estimators import statistic_mechanism as mechanism_module
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.support import SupportCoverageMechanism
 from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

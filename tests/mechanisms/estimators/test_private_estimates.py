@@ -10,16 +10,18 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import UsageError
-from anonhist.mechanisms.estimators import (
-    PRIVATE_PROPERTIES,
+from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
+from anonhist.mechanisms.estimators.entropy import (
     EntropyMechanism,
     PolynomialParameters,
     PowerSumMechanism,
+    UniformityMechanism,
+)
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.support import (
     SampleCoverageMechanism,
-    StatisticMechanism,
     SupportCoverageMechanism,
     SupportSizeMechanism,
-    UniformityMechanism,
 )
 from anonhist.mechanisms.noise import exact_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

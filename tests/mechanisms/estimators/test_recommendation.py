@@ -5,14 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from anonhist.mechanisms.estimators import (
-    EntropyMechanism,
-    PolynomialParameters,
-    SupportCoverageMechanism,
-    recommended_polynomial,
-    recommended_smoothing,
-)
+from anonhist.mechanisms.estimators.entropy import EntropyMechanism, PolynomialParameters, recommended_polynomial
 from anonhist.mechanisms.estimators.statistic_mechanism import mean_error, populations
+from anonhist.mechanisms.estimators.support import SupportCoverageMechanism, recommended_smoothing
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import PlugIn

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms.estimators import EntropyMechanism
+from anonhist.mechanisms.estimators.entropy import EntropyMechanism
 from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile

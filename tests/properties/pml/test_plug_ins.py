@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from anonhist.profiles import Profile
-from anonhist.properties.apply import NormalInterval, apply
 from anonhist.properties.entropy import PlugIn
+from anonhist.properties.estimator import NormalInterval, apply
 from anonhist.properties.pml import (
     PmlDistanceToUniformity,
     PmlDistribution,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.flow_shares import Ratios
+    from anonhist.graphs.flow import Ratios
     from anonhist_papers.experiment import Cell
 
 THEOREM = "Theorem 1, noise for 3d"

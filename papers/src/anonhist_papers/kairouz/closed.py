@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.randomizers.krr import WarnerRR
+from anonhist.local.randomizers.closed import WarnerRR
 from anonhist.local.randomizers.local_hashing import LocalHashing
 from anonhist.local.randomizers.unary import KRAPPOR, OptimizedUnary
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
     from anonhist_papers.experiment import Cell
 
 _BINARY: Mapping[str, Callable[[float], Survey]] = {

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.local.cohort_counts import Supports
-from anonhist.local.decoding.fits import Squares, minimize
+from anonhist.local.fits import Squares, minimize
 from anonhist.local.randomizers.open import ORR
 from anonhist.local.randomizers.rappor import ORAPPOR
-from anonhist.numeric.projections import project_to_simplex
+from anonhist.numeric.fits import project_to_simplex
 from anonhist_papers.kairouz.settings import OPEN, SYMBOLS
 
 if TYPE_CHECKING:

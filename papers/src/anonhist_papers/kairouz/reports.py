@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.surveys.survey import SYSTEM
-from anonhist.numeric.projections import project_to_simplex, truncate_and_renormalize
+from anonhist.local.survey import SYSTEM
+from anonhist.numeric.fits import project_to_simplex, truncate_and_renormalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
     from anonhist.randomness import RandomSource
 
 # The slides' list "Constraining to the simplex", by number.

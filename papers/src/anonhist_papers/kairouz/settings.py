@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.local.randomizers.blocks import ProjectiveGeometry
-from anonhist.local.randomizers.krr import KRR, SubsetSelection
+from anonhist.local.randomizers.closed import KRR, SubsetSelection
 from anonhist.local.randomizers.unary import KRAPPOR, OptimizedUnary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.randomizers.krr import PureSurvey
+    from anonhist.local.randomizers.closed import PureSurvey
 
 SYMBOLS = 256
 LOW_PRIVACY = math.log(SYMBOLS)

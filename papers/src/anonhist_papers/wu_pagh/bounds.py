@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.sketches.decoding.inverses import Circulant, truncated_reach
+from anonhist.sketches.inverses import Circulant, truncated_reach
 from anonhist_papers.wu_pagh.settings import setting_of
 
 if TYPE_CHECKING:

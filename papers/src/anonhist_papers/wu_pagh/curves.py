@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.sketches.decoding.inverses import Circulant, WuPagh, best_on_hyperplane, reaches_of
-from anonhist.sketches.decoding.names import default_decoder
-from anonhist.sketches.release import noisy
+from anonhist.sketches.inverses import Circulant, WuPagh, best_on_hyperplane, reaches_of
+from anonhist.sketches.release import default_decoder, noisy
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.wu_pagh.bounds import error_bound
 from anonhist_papers.wu_pagh.linear_program import LinearProgram
@@ -31,7 +30,7 @@ from anonhist_papers.wu_pagh.settings import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
+    from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
     from anonhist_papers.experiment import Cell
 
     Read = Callable[[Counters, CounterSetting], Prevalences]

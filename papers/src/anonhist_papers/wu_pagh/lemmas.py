@@ -9,8 +9,8 @@ import numpy as np
 
 from anonhist.randomness import SystemSource
 from anonhist.sketches.changes import fold, unfold
-from anonhist.sketches.decoding.decoder import Counters
-from anonhist.sketches.decoding.inverses import WuPagh
+from anonhist.sketches.decoder import Counters
+from anonhist.sketches.inverses import WuPagh
 from anonhist.sketches.release import noisy
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.wu_pagh.bounds import deviation_bound, matrix_of, window

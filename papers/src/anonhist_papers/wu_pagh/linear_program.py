@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.sketches.decoding.decoder import Prevalences
-from anonhist.sketches.decoding.inverses import reaches_of
+from anonhist.sketches.decoder import Decoder, Prevalences
+from anonhist.sketches.inverses import reaches_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.numeric.arrays import Floats
-    from anonhist.sketches.decoding.decoder import Counters, CounterSetting
+    from anonhist.sketches.decoder import Counters, CounterSetting
 
 
 @dataclass(frozen=True)
-class LinearProgram:
+class LinearProgram(Decoder):
     """The valid profile whose expected noisy profile is nearest to what is seen, in ℓ∞.
 
     ``min t`` under ``−t ≤ A·f − g ≤ t``, ``f ≥ 0``, ``Σf = 1``, with f on 0..n, n the largest counter, and A the
@@ -32,27 +32,22 @@ class LinearProgram:
 
     Examples
     --------
-    >>> from anonhist.sketches.decoding.decoder import Counters
+    >>> from anonhist.sketches.decoder import Counters
     >>> from anonhist_papers.wu_pagh.settings import setting_of
     >>> found = LinearProgram().decode(Counters.of(np.array([0, 3, 0, 3, 0])), setting_of(20))
     >>> found.counts.tolist(), found.numbers.round(3).tolist()
     ([0, 3], [3.0, 2.0])
     """
 
+    name: ClassVar[str] = "linear-program"
     beta: float = 0.01
-
-    @property
-    def name(self) -> str:
-        """``linear-program``."""
-        return "linear-program"
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """The probability of failure."""
         return {"beta": str(self.beta)}
 
-    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count."""
+    def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         shares, _ = self.solve(observed, setting)
         kept = np.flatnonzero(shares > 0)
         return Prevalences(kept, shares[kept] * observed.size)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.sketches.decoding.inverses import best_on_hyperplane, round_to_profile
+from anonhist.sketches.inverses import best_on_hyperplane, round_to_profile
 from anonhist_papers.wu_pagh.bounds import ROUNDING, window
 from anonhist_papers.wu_pagh.settings import BETA, setting_of
 
 if TYPE_CHECKING:
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.sketches.decoding.inverses import Circulant
+    from anonhist.sketches.inverses import Circulant
 
 # A label has at most one item from Alice and one from Bob.
 _BOTH = 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
+from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 from anonhist.sketches.noise import NoiseDistribution
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from anonhist.sketches.decoding.decoder import Counters
-from anonhist.sketches.decoding.inverses import WuPagh
+from anonhist.sketches.decoder import Counters
+from anonhist.sketches.inverses import WuPagh
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.wu_pagh.linear_program import LinearProgram
 from anonhist_papers.wu_pagh.settings import BETA, LARGEST, all_of, setting_of, slope
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from anonhist.sketches.decoding.decoder import Decoder
+    from anonhist.sketches.decoder import Decoder
     from anonhist_papers.experiment import Cell
 
 OURS, PROGRAM = "Algorithms 2 and 3, q = 2", "linear program"

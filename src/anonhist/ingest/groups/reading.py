@@ -41,9 +41,9 @@ from anonhist.ingest.query import (
 from anonhist.ingest.row_kinds import COUNTED
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
+from anonhist.numeric.arrays import sum_equal
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.profile import added_up
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def group_profiles(
     ends = np.searchsorted(at[order], np.arange(len(place) + 1))
     rows = {group: order[first:last] for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)}
     return {
-        group: Profile(*added_up(count[own], prevalence[own]), unit=unit, order_key=key) for group, own in rows.items()
+        group: Profile(*sum_equal(count[own], prevalence[own]), unit=unit, order_key=key) for group, own in rows.items()
     }
 
 

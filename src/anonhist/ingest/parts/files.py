@@ -31,6 +31,7 @@ from anonhist.ingest.parts.rows import (
     without_missing,
 )
 from anonhist.ingest.query import LARGEST, check_sums, check_users
+from anonhist.numeric.arrays import sum_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -439,8 +440,5 @@ def _prevalences(rows: Iterator[Rows]) -> Pairs:
     counts, labels = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     for batch in rows:
         some, many = np.unique(batch.values.to_numpy(), return_counts=True)
-        counts, where = np.unique(np.concatenate([counts, some]), return_inverse=True)
-        added = np.zeros(len(counts), dtype=np.int64)
-        np.add.at(added, where, np.concatenate([labels, many]))
-        labels = added
+        counts, labels = sum_equal(np.concatenate([counts, some]), np.concatenate([labels, many]))
     return list(zip(counts.tolist(), labels.tolist(), strict=True))

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.block_design import BlockDesign, BlockEstimator, best_field, space_for
-from anonhist.local.decoding.decoder import Channel
-from anonhist.local.randomizers.krr import PureSurvey
-from anonhist.local.surveys.closed import ClosedSurvey
-from anonhist.local.surveys.estimate import ForgedWeight, Raw, forged_weight
-from anonhist.local.surveys.reports import Tally
+from anonhist.local.decoder import Channel
+from anonhist.local.estimate import ForgedWeight, Raw, forged_weight, p_values
+from anonhist.local.randomizers.closed import ClosedSurvey, PureSurvey
+from anonhist.local.reports import Tally
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace, prime_at_most
 from anonhist.privacy import parse_whole_number
@@ -37,6 +36,21 @@ class BlockSurvey(ClosedSurvey):
     @abstractmethod
     def block_design(self) -> BlockDesign:
         """The blocks."""
+
+    @abstractmethod
+    def _with(self, blocks: int) -> BlockDesign:
+        """Return as many blocks, with room for all values."""
+
+    @abstractmethod
+    def _block_numbers(self) -> set[int]:
+        """Return the numbers of blocks to choose from."""
+
+    def _number(self, given: SupportsIndex | None) -> int:
+        """Return the number of blocks, by default the one with the lowest average error."""
+        if given is not None:
+            return parse_whole_number(given, name="blocks", most=self.size)
+        estimators = {each: BlockEstimator(self._with(each), self.size, self.epsilon) for each in self._block_numbers()}
+        return min(sorted(estimators), key=lambda each: estimators[each].mean_variance)
 
     @cached_property
     def estimator(self) -> BlockEstimator:
@@ -94,8 +108,6 @@ class BlockSurvey(ClosedSurvey):
 
     def raw_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> Raw:
         """Return the unbiased estimates, before any decoder, of all values or of these."""
-        from scipy.special import betainc
-
         values = np.arange(self.size) if codes is None else codes
         supports = self.block_design.counts(tally, values)
         beside = self.block_design.block_counts(tally, values)
@@ -104,10 +116,8 @@ class BlockSurvey(ClosedSurvey):
         neighbours = np.clip(self.estimator.block_share(beside, tally.users) - share, 0, 1 - share)
         errors = np.sqrt(self.estimator.variance(share, neighbours) / tally.users)
         # Given how many reports are in the block, those that support a value nobody has are at most binomial.
-        tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.estimator.null_probability)
-        return Raw(
-            raw, errors, np.where(supports == 0, 1.0, tails), self.estimator.limits(supports, beside, tally.users)
-        )
+        tests = p_values(supports, beside, self.estimator.null_probability)
+        return Raw(raw, errors, tests, self.estimator.limits(supports, beside, tally.users))
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
@@ -158,12 +168,9 @@ class HadamardResponse(BlockSurvey):
     name: ClassVar[str] = "hadamard-response"
     blocks: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._number(given), default=None)
 
-    def _number(self, given: SupportsIndex | None) -> int:
-        if given is not None:
-            return parse_whole_number(given, name="blocks", most=self.size)
+    def _block_numbers(self) -> set[int]:
         # With one column fewer than a power of two in every block, no block is empty.
-        tried = {-(-self.size // ((1 << digits) - 1)) for digits in range(1, self.size.bit_length() + 1)}
-        return min(sorted(tried), key=self._mean_variance)
+        return {-(-self.size // ((1 << digits) - 1)) for digits in range(1, self.size.bit_length() + 1)}
 
     @cached_property
     def block_design(self) -> BlockDesign:
@@ -173,9 +180,6 @@ class HadamardResponse(BlockSurvey):
     def _with(self, blocks: int) -> BlockDesign:
         columns = -(-self.size // blocks)
         return BlockDesign(HadamardMatrix(1 << columns.bit_length()), blocks)
-
-    def _mean_variance(self, blocks: int) -> float:
-        return BlockEstimator(self._with(blocks), self.size, self.epsilon).mean_variance
 
 
 @frozen(kw_only=True)
@@ -321,35 +325,25 @@ class HybridProjectiveGeometry(BlockSurvey):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._with(self.field, self.blocks)
+        _ = self.block_design  # which refuses a field that is too large
 
     def _prime(self, given: SupportsIndex | None) -> int:
         return (
             prime_at_most(int(min(_FIELD, math.exp(self.epsilon) + 1))) if given is None else space_for(given, 2).field
         )
 
-    def _number(self, given: SupportsIndex | None) -> int:
-        if given is None:
-            return min(
-                sorted(self._block_numbers(self.field)), key=lambda blocks: self._mean_variance(self.field, blocks)
-            )
-        return parse_whole_number(given, name="blocks", most=self.size)
-
     @cached_property
     def block_design(self) -> BlockDesign:
         """The B spaces."""
-        return self._with(self.field, self.blocks)
+        return self._with(self.blocks)
 
-    def _with(self, field: int, blocks: int) -> BlockDesign:
-        return BlockDesign(space_for(field, -(-self.size // blocks)), blocks)
+    def _with(self, blocks: int) -> BlockDesign:
+        return BlockDesign(space_for(self.field, -(-self.size // blocks)), blocks)
 
-    def _mean_variance(self, field: int, blocks: int) -> float:
-        return BlockEstimator(self._with(field, blocks), self.size, self.epsilon).mean_variance
-
-    def _block_numbers(self, field: int) -> set[int]:
-        """Return the numbers of blocks that spaces of each size fill; with more, some would be empty."""
-        found, points = set(), space_for(field, 2).points
-        while points < field * self.size:
+    def _block_numbers(self) -> set[int]:
+        # Those that spaces of each size fill; with more, some would be empty.
+        found, points = set(), space_for(self.field, 2).points
+        while points < self.field * self.size:
             found.add(-(-self.size // points))
-            points = field * points + 1
+            points = self.field * points + 1
         return found

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
-from anonhist.local.bits import check_entries
+from anonhist.local.alphabet import Alphabet, AlphabetLike, distinct_candidates
 from anonhist.local.cohort_counts import DEFAULT_KEY, check_key
-from anonhist.local.decoding.decoder import Channel, SupportChannel
-from anonhist.local.randomizers.krr import PureSurvey
-from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike, distinct_candidates
-from anonhist.local.surveys.estimate import ForgedWeight
-from anonhist.local.surveys.reports import Column, Tally, WholeColumn
+from anonhist.local.decoder import Channel, SupportChannel
+from anonhist.local.estimate import ForgedWeight
+from anonhist.local.randomizers.closed import PureSurvey
+from anonhist.local.reports import Column, Tally, WholeColumn
+from anonhist.local.survey import check_entries
 from anonhist.numeric import (
     ExponentialQuotient,
     HashSupport,

@@ -13,7 +13,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.local.bits import check_entries
+from anonhist.local.alphabet import Alphabet, AlphabetLike, candidate_codes, distinct_candidates
 from anonhist.local.cohort_counts import (
     DEFAULT_KEY,
     MOST_BUCKETS,
@@ -27,11 +27,10 @@ from anonhist.local.cohort_counts import (
     SymbolCounts,
 )
 from anonhist.local.cohort_estimates import raw_estimates
-from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike, candidate_codes, distinct_candidates
-from anonhist.local.surveys.closed import SupportProbabilities
-from anonhist.local.surveys.estimate import ForgedWeight, RawEstimate, forged_weight
-from anonhist.local.surveys.reports import Column, WholeColumn
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.estimate import ForgedWeight, RawEstimate, forged_weight
+from anonhist.local.randomizers.closed import SupportProbabilities
+from anonhist.local.reports import Column, WholeColumn
+from anonhist.local.survey import Survey, check_entries
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, uniform_integers
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.reports import Tally
+    from anonhist.local.reports import Tally
     from anonhist.randomness import RandomSource
 
 # Largest alphabet whose matrix can be computed without naming labels.

@@ -14,12 +14,12 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
-from anonhist.local.bits import bit_counts, check_entries, have_ones, honest_ones, overwrite_bits
 from anonhist.local.cohort_counts import BitCounts, CohortCounts
 from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.surveys.reports import BytesColumn, Column, Reports, WholeColumn, nonzero_cells
-from anonhist.local.surveys.shuffling import check_local_epsilon, report_guarantee
-from anonhist.local.surveys.survey import SYSTEM
+from anonhist.local.randomizers.unary import bit_counts, have_ones, honest_ones, overwrite_bits
+from anonhist.local.reports import BytesColumn, Column, Reports, WholeColumn, nonzero_cells
+from anonhist.local.shuffling import check_local_epsilon, report_guarantee
+from anonhist.local.survey import SYSTEM, check_entries
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, parse_whole_number
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
@@ -27,7 +27,7 @@ from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.reports import Tally
+    from anonhist.local.reports import Tally
 
 
 @frozen(kw_only=True)

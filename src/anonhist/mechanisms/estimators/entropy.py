@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
@@ -15,7 +15,6 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.statistic_mechanism import (
     Asked,
     StatisticMechanism,
-    in_unit,
     mean_error,
     populations,
     public_size,
@@ -25,7 +24,7 @@ from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, pars
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import Jackknife, MillerMadow, PlugIn, Polynomial, entropy_unit
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.estimator import check_method
+from anonhist.properties.estimator import check_method, scaled
 from anonhist.properties.power_sum import PowerSum
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.uniformity import DistanceToUniformity, distance_bias
@@ -212,7 +211,8 @@ def entropy(
     name, scale = entropy_unit(base)
     chosen = method or ("jackknife" if alphabet_size is None else "polynomial")
     asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
-    return in_unit(asked.of(profile, EntropyMechanism, method=chosen, alphabet_size=alphabet_size), name, scale)
+    found = asked.of(profile, EntropyMechanism, method=chosen, alphabet_size=alphabet_size)
+    return replace(scaled(found, scale), unit=name)
 
 
 LARGEST_ORDER = 12
@@ -311,7 +311,8 @@ def renyi_entropy(
     """
     name, scale = entropy_unit(base)
     asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
-    return in_unit(asked.of(profile, RenyiEntropyMechanism, order=order, alphabet_size=alphabet_size), name, scale)
+    found = asked.of(profile, RenyiEntropyMechanism, order=order, alphabet_size=alphabet_size)
+    return replace(scaled(found, scale), unit=name)
 
 
 def power_sum(

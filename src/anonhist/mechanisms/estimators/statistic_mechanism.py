@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
@@ -327,19 +327,6 @@ class Asked:
             estimate = made.estimate(profile, level=self.level, source=self.source)
             recorded.complete(lambda: estimates_digest([(made.quantity, estimate)]))
         return estimate
-
-
-def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:
-    """Convert an estimate in nats to another unit."""
-    low, high = estimate.interval
-    return replace(
-        estimate,
-        value=scale * estimate.value,
-        standard_error=scale * estimate.standard_error,
-        interval=(scale * low, scale * high),
-        parts=tuple((cause, scale * error) for cause, error in estimate.parts),
-        unit=unit,
-    )
 
 
 def public_size(alphabet_size: SupportsIndex | None) -> int | None:

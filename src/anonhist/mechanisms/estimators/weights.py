@@ -14,8 +14,7 @@ from anonhist.properties.sampling import Assemblage, SampleDistribution
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import LinearStatistic
 
@@ -46,8 +45,8 @@ class WholeWeights:
 
     items: int
     grid: float
-    knots: NDArray[np.int64]
-    at_knots: NDArray[np.int64]
+    knots: Ints
+    at_knots: Ints
     lowest: int
     highest: int
     alphabet_size: int | None = None
@@ -120,7 +119,7 @@ class WholeWeights:
         return max(max(self.highest, 0) - self.middle, self.middle - min(self.lowest, 0))
 
 
-def _knots(statistic: LinearStatistic, items: int, digits: int) -> NDArray[np.int64]:
+def _knots(statistic: LinearStatistic, items: int, digits: int) -> Ints:
     """Return the counts at which weights are computed: a function of public numbers."""
     every = np.arange(min(items, max(2**digits, statistic.head)) + 1)
     shifts = np.arange(1, max(items.bit_length() - digits, 0) + 1)
@@ -139,7 +138,7 @@ _LARGEST_SHAPE = 2.0**62
 
 def largest_bias(
     statistic: LinearStatistic,
-    truth: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    truth: Callable[[Floats], Floats],
     items: int,
     *,
     alphabet_size: int | None,
@@ -166,7 +165,7 @@ def largest_bias(
     return max(alphabet_size * _top(means, -off, mean), 0.0), max(alphabet_size * _top(means, off, mean), 0.0)
 
 
-def _top(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> float:
+def _top(x: Floats, y: Floats, at: float) -> float:
     """Return the upper convex hull of points at ``at``, which is clipped to the range of x."""
     at = min(max(at, float(x[0])), float(x[-1]))
     below, above = x <= at, x >= at
@@ -175,16 +174,16 @@ def _top(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> float:
     return float(((1 - share) * y[below][:, None] + share * y[above][None, :]).max())
 
 
-def surprise(items: int) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def surprise(items: int) -> Callable[[Floats], Floats]:
     """Return ``−p·ln p`` as a function of mean counts λ = n·p."""
 
-    def of(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(means: Floats) -> Floats:
         shares = means / items
         return np.asarray(-shares * np.log(np.where(shares > 0, shares, 1.0)))
 
     return of
 
 
-def new_labels(times: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def new_labels(times: float) -> Callable[[Floats], Floats]:
     """Return ``1 − e^(−λ·m/n)``, the probability that m draws find a label; for infinite m, 1 for every label."""
     return lambda means: np.asarray((means > 0) * 1.0 if math.isinf(times) else -np.expm1(-means * times))

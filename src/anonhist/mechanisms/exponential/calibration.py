@@ -14,7 +14,7 @@ from anonhist.frozen import frozen
 from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Floats
 
 # The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2⁴⁰.
 MAX_DURFEE_SIZE = 2**20
@@ -242,7 +242,7 @@ def negligible_order(parameters: FamilyParameters) -> int:
     return NEGLIGIBLE.numerator.bit_length() - NEGLIGIBLE.denominator.bit_length() - math.ceil(2 * float(orders.max()))
 
 
-def _orders(parameters: FamilyParameters, width: int) -> NDArray[np.float64]:
+def _orders(parameters: FamilyParameters, width: int) -> Floats:
     """``log2 Π_{k≤j} q^(k−1)/(1 − q^k)`` for j = 1..width, plus the effect of h: how much j levels can add."""
     c, k = parameters.c, np.arange(1, width + 1)
     added = _FLAG_ORDERS * k if parameters.z > 0 else 0

@@ -25,10 +25,9 @@ from anonhist.profiles import FrobeniusCoordinates
 from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.exponential.side_chain import Band
     from anonhist.mechanisms.noise import Choices
+    from anonhist.numeric.arrays import Bools, Floats, Ints
 
 _STAY, _DROP = 0, 1
 _EDGES = ((_STAY, _STAY), (_STAY, _DROP), (_DROP, _STAY), (_DROP, _DROP))
@@ -81,7 +80,7 @@ class DiagonalChain:
             for arm, leg, (right, left) in zip(arms, legs, edges.tolist(), strict=True)
         ]
 
-    def level_weights(self) -> NDArray[np.float64]:
+    def level_weights(self) -> Floats:
         """Return the weight of each level at content 0, all edges together; shape (2w+1,)."""
         return np.asarray(self._join.sum(axis=0))
 
@@ -98,12 +97,12 @@ class DiagonalChain:
         whole = np.floor(np.where(np.isfinite(log_start), log_start, 0.0))
         return BlockVector.of(np.exp2(log_start - whole), whole.astype(np.int64), blocks=self.band.blocks)
 
-    def _levels_beside(self, side: SideChain, edge: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _levels_beside(self, side: SideChain, edge: int) -> tuple[Ints, Bools]:
         """Index of the level at content 1 for each level at content 0 and this edge, and whether the band holds it."""
         at = self.offsets + self.durfee_size - edge - side.levels_at_start + self.band.width
         return at, (at >= 0) & (at < self.offsets.size)
 
-    def _futures(self, side: SideChain, edge: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _futures(self, side: SideChain, edge: int) -> tuple[Floats, Ints]:
         """Futures (flags P, T) at content 1 for each level at content 0 and this edge, and their exponents."""
         m = self.band.states
         at, inside = self._levels_beside(side, edge)
@@ -113,7 +112,7 @@ class DiagonalChain:
             values[inside, column], exponents[inside] = side.future.take(at[inside] * m + flag)
         return values, exponents
 
-    def _join_sides(self, right_edge: int, left_edge: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _join_sides(self, right_edge: int, left_edge: int) -> tuple[Floats, Ints]:
         """Weights of the levels at content 0 with these edges, and their exponents."""
         z = self.parameters.z
         right, right_exponents = self._futures(self.right, right_edge)
@@ -129,14 +128,12 @@ class DiagonalChain:
             )
         return weight * self.band.weight * self._allowed, right_exponents + left_exponents
 
-    def _state_number(self, side: SideChain, level: NDArray[np.int64], edge: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _state_number(self, side: SideChain, level: Ints, edge: Ints) -> Ints:
         band = self.band
         flag = np.array([STAY_P, DROP_P])[edge] if band.states > 1 else 0
         return (level - side.levels_at_start + band.width) * band.states + flag
 
-    def _draw_flag(
-        self, left: NDArray[np.int64], right: NDArray[np.int64], corner: NDArray[np.bool_], choices: Choices
-    ) -> NDArray[np.int64]:
+    def _draw_flag(self, left: Ints, right: Ints, corner: Bools, choices: Choices) -> Ints:
         """Draw the hidden flag of the left chain where content 0 is a corner."""
         if not corner.any():
             return left
@@ -154,12 +151,12 @@ class DiagonalChain:
 
     def _flag_right(
         self,
-        right: NDArray[np.int64],
-        corner: NDArray[np.bool_],
-        left_edges: NDArray[np.int64],
-        legs: list[NDArray[np.int64]],
+        right: Ints,
+        corner: Bools,
+        left_edges: Ints,
+        legs: list[Ints],
         choices: Choices,
-    ) -> NDArray[np.int64]:
+    ) -> Ints:
         """Draw the hidden flag of the right chain, given how many corners in a row end the left one."""
         if not corner.any():
             return right
@@ -173,12 +170,12 @@ class DiagonalChain:
         return flagged
 
 
-def _with_zero(lengths: NDArray[np.int64], edge: int) -> NDArray[np.int64]:
+def _with_zero(lengths: Ints, edge: int) -> Ints:
     """Append the arm (or leg) of length 0 where the edge that leaves content 0 drops."""
     return np.concatenate((lengths, [0])) if edge == _DROP else lengths
 
 
-def _corner_run(legs: NDArray[np.int64], edge: int) -> int:
+def _corner_run(legs: Ints, edge: int) -> int:
     """Count the corners at contents −1, −2, … before the first content without one."""
     present = set(legs.tolist())
     content = 1
@@ -210,7 +207,7 @@ def denoise(released: FrobeniusCoordinates, *, c: float) -> FrobeniusCoordinates
     )
 
 
-def _lengths(side: SideChain, start: BlockVector, size: int) -> NDArray[np.int64]:
+def _lengths(side: SideChain, start: BlockVector, size: int) -> Ints:
     """Contents after which the median level drops, descending; ``start`` are the forward weights at content 1."""
     band, width = side.band, side.band.width
     forward = start
@@ -239,7 +236,7 @@ def _lengths(side: SideChain, start: BlockVector, size: int) -> NDArray[np.int64
     return _complete(within_int64(drops)[::-1], size)
 
 
-def _complete(lengths: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _complete(lengths: Ints, size: int) -> Ints:
     """Return exactly ``size`` lengths: a borderline median may be rounded differently at two diagonals."""
     if lengths.size >= size:
         return lengths[:size]
@@ -277,7 +274,7 @@ def _after(band: Band, forward: BlockVector, *, up: int) -> BlockVector:
     return BlockVector(own.values + beside, own.exponents).normalize()
 
 
-def _median(weights: NDArray[np.float64]) -> int:
+def _median(weights: Floats) -> int:
     """Largest index i such that at least half of the weight lies at i or above."""
     above = np.cumsum(weights[::-1])
     return weights.size - 1 - int(above.searchsorted(0.5 * above[-1]))

@@ -33,9 +33,8 @@ from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Choices
+    from anonhist.numeric.arrays import Ints
 
 # Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
 # with its uniform prior increases the error (measured).
@@ -156,8 +155,8 @@ class PartitionMechanism(DrawnMechanism):
         family = self.family
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
-            is_worth = [partition.durfee_size * family.c >= _WORTH_DENOISING for partition in drawn]
-            drawn = [denoise(each, c=family.c) if worth else each for each, worth in zip(drawn, is_worth, strict=True)]
+            c = family.c
+            drawn = [denoise(each, c=c) if each.durfee_size * c >= _WORTH_DENOISING else each for each in drawn]
         # With few items, the same diagrams recur.
         made: dict[tuple[bytes, bytes], Profile] = {}
         keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]
@@ -372,7 +371,7 @@ class Window:
         removed = self.first_items(higher) - self.first_items(above) - floors * (higher - above)
         return not ((added[rows > reaching] > self._radius).any() or (removed[higher > above] > self._radius).any())
 
-    def first_items(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def first_items(self, rows: Ints) -> Ints:
         """Return how many items the first rows of λ hold, for each number of rows."""
         rows = np.minimum(rows, self._labels[-1])
         group = np.searchsorted(self._labels, rows, side="right") - 1

@@ -31,9 +31,8 @@ from anonhist.profiles.counts import MAX_ITEMS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.noise import Choices
+    from anonhist.numeric.arrays import Floats, Ints
 
 STAY_P, STAY_T, DROP_P, DROP_T = range(4)
 _LN_2 = math.log(2)
@@ -73,7 +72,7 @@ class Band:
         after, higher = future.with_shift(self.states)
         return self._weigh(after, higher, after.values)
 
-    def _weigh(self, after: BlockVector, stayed: NDArray[np.float64], fell: NDArray[np.float64]) -> BlockVector:
+    def _weigh(self, after: BlockVector, stayed: Floats, fell: Floats) -> BlockVector:
         levels, states = self.levels.size, self.states
         if states == 1:
             values = self._block_weight * (stayed + fell)
@@ -82,7 +81,7 @@ class Band:
             values = (self.weight[:, None] * crossed).reshape(self.blocks, -1)
         return BlockVector(values, after.exponents).normalize()
 
-    def _step_rows(self) -> NDArray[np.float64]:
+    def _step_rows(self) -> Floats:
         m = self.states
         rows = np.zeros((2 * self.width + 1, m, 2 * m))
         rows[:, :, :m] = self.weight[:, None, None] * self.drop
@@ -93,17 +92,16 @@ class Band:
         """Return the run matrix to the power 2^exponent, shape (size, size); row = before, column = after."""
         found = self._powers.get(exponent)
         if found is None:
-            made = self._square(exponent) if exponent else self._one_step()
+            if exponent:
+                made = self.power(exponent - 1).square(floor=negligible_order(self.parameters))
+                self._put_stays(made, exponent)
+            else:
+                made = self._one_step()
             for array in (*made.panels, made.exponents):
                 read_only(array)
             # If several threads compute it at once, all use the first: recomputed futures are bit for bit the same.
             found = self._powers.setdefault(exponent, made)
         return found
-
-    def _square(self, exponent: int) -> BlockMatrix:
-        square = self.power(exponent - 1).square(floor=negligible_order(self.parameters))
-        self._put_stays(square, exponent)
-        return square
 
     def _one_step(self) -> BlockMatrix:
         m, count = self.states, 2 * self.width + 1
@@ -142,7 +140,7 @@ class Band:
         values = mantissas[:, None] * flags
         return BlockVector.of(values.ravel(), np.repeat(exponents, self.states), blocks=self.blocks)
 
-    def _tail_flags(self, u: int, below: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    def _tail_flags(self, u: int, below: Floats) -> tuple[float, float, float, float]:
         """Futures of the four states of a level in the tail, in units of σ(u)."""
         z, stays = self.parameters.z, float(self.weight[u])
         drops = -math.expm1(-self.parameters.c * (u - self.width))
@@ -154,7 +152,7 @@ class Band:
         return stay_p, stay_t, drop_p, drop_t
 
 
-def _transitions(z: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _transitions(z: float) -> tuple[Floats, Floats]:
     """Weights (before, after) of crossing a stay edge and a drop edge; the table of the hidden flags."""
     if z == 0:
         return np.ones((1, 1)), np.ones((1, 1))
@@ -197,14 +195,17 @@ class SideChain:
     ``tail_start`` the first content beyond the longest length.
     """
 
-    def __init__(self, lengths: NDArray[np.int64], band: Band, cap: NDArray[np.int64] | None = None) -> None:
+    def __init__(self, lengths: Ints, band: Band, cap: Ints | None = None) -> None:
         self.band = band
         self._steps = lengths[::-1]  # ascending: the order in which the chain meets them
         self._events, self._highest = self._steps, np.full(self._steps.size, _NO_CAP)
         future = band.tail
         if cap is not None:
             self._events, self._highest = _with_cap(self._steps, cap, band.width)
-            future = _only_level_zero(band)
+            # Beyond the cap's end, the reference and every path inside the cap are at level 0.
+            at_zero = np.zeros(band.size)
+            at_zero[band.width] = 1.0
+            future = BlockVector.of(at_zero, np.zeros(band.size, dtype=np.int64), blocks=band.blocks)
         # After a step at content c, the next run begins at c + 1; after a drop of the cap found at c, it begins at c.
         starts = self._events + (self._highest == _NO_CAP)
         self._runs = self._events - np.append(1, starts[:-1])[: self._events.size]
@@ -262,7 +263,7 @@ class SideChain:
                 self._backward(block, self._ends[block])
             yield self._kept[1]
 
-    def draw(self, starts: NDArray[np.int64], choices: Choices) -> list[NDArray[np.int64]]:
+    def draw(self, starts: Ints, choices: Choices) -> list[Ints]:
         """Draw the lengths of one side for each start state at content 1, as :class:`Band` numbers them.
 
         They are the contents c after which the level drops, descending: the drawn arms (or legs) that are ≥ 1.
@@ -272,7 +273,7 @@ class SideChain:
         everyone = np.arange(starts.size)
         drops = [(everyone[:0], everyone[:0])]  # (which draw, content)
         for runs in self.segments():
-            open_pieces: dict[int, list[tuple[NDArray[np.int64], ...]]] = {}
+            open_pieces: dict[int, list[tuple[Ints, ...]]] = {}
             for segment in pulsing(segment for segments in runs for segment in segments):
                 before = state
                 if segment.exponent < 0:
@@ -300,22 +301,20 @@ class SideChain:
             result.append(np.concatenate((inner, outer))[::-1])
         return result
 
-    def _draw_step(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
+    def _draw_step(self, before: Ints, segment: Segment, choices: Choices) -> Ints:
         m = self.band.states
         base = before // m * m
         columns = base[:, None] + np.arange(2 * m)
         np.minimum(columns, self.band.size - 1, out=columns)  # the topmost level has no level above: weight zero
         return base + choices.rows(segment.future.weigh(self.band.step_rows[before], columns))
 
-    def _draw_run(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
+    def _draw_run(self, before: Ints, segment: Segment, choices: Choices) -> Ints:
         m = self.band.states
         high = (int(before.max()) // m + 1) * m
         low = max(0, int(before.min()) // m - (1 << min(segment.exponent, 40))) * m
         return low + choices.rows(self.band.power(segment.exponent).row_weights(before, low, high, segment.future))
 
-    def _locate(
-        self, pieces: dict[int, list[tuple[NDArray[np.int64], ...]]], choices: Choices
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def _locate(self, pieces: dict[int, list[tuple[Ints, ...]]], choices: Choices) -> Iterator[tuple[Ints, Ints]]:
         """Find each drop inside the pieces whose ends differ, by halving: draw the middle given both ends."""
         m = self.band.states
         for exponent in range(max(pieces, default=0), 0, -1):
@@ -338,7 +337,7 @@ class SideChain:
         for which, start, _, _ in pieces.get(0, []):
             yield which, start
 
-    def _draw_tail(self, state: int, choices: Choices) -> NDArray[np.int64]:
+    def _draw_tail(self, state: int, choices: Choices) -> Ints:
         """Draw beyond the end of the reference, where waiting times are geometric."""
         band, m = self.band, self.band.states
         content, level, inner = self.tail_start, state // m - band.width, state % m
@@ -366,9 +365,7 @@ class SideChain:
         return within_int64(drops)
 
 
-def _with_cap(
-    steps: NDArray[np.int64], cap: NDArray[np.int64], width: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _with_cap(steps: Ints, cap: Ints, width: int) -> tuple[Ints, Ints]:
     """Merge the steps of the reference with the contents where the cap has just dropped, ascending.
 
     At equal contents, what the cap forbids comes before the step. Beside each content is the index of the highest
@@ -384,13 +381,6 @@ def _with_cap(
     return everything[order], marks[order]
 
 
-def _only_level_zero(band: Band) -> BlockVector:
-    """Future beyond the cap's end, where the reference and every path inside the cap are at level 0."""
-    at_zero = np.zeros(band.size)
-    at_zero[band.width] = 1.0
-    return BlockVector.of(at_zero, np.zeros(band.size, dtype=np.int64), blocks=band.blocks)
-
-
 def without_higher(future: BlockVector, highest: int) -> BlockVector:
     """Forbid all levels above one (z = 0 only); ``highest`` is its index in the band."""
     kept = future.values.copy()
@@ -398,7 +388,7 @@ def without_higher(future: BlockVector, highest: int) -> BlockVector:
     return BlockVector(kept, future.exponents).normalize()
 
 
-def within_int64(drops: list[int]) -> NDArray[np.int64]:
+def within_int64(drops: list[int]) -> Ints:
     """Return ascending lengths as int64; larger ones are packed just below its maximum: post-processing."""
     last = len(drops) - 1
     pressed = [min(length, MAX_ITEMS - (last - index)) for index, length in enumerate(drops)]

@@ -1,5 +1,8 @@
 """The Frobenius mechanism: noise on the diagonal, the arms and the legs of the Young diagram, or on sums of these.
 
+The budgeted step is the same for one profile and for many: each one's arms and legs are drawn up to a length K that
+follows from what is released of it alone, as if it were the only one. Profiles of the same K are drawn together.
+
 How far may the data be from a release on average, whatever they look like inside the groups of its noisy sums? Let x be
 the rows of one side of the data, x̂ the released ones, and x⁺ the isotonic fit of the noisy rows, flat within each
 group: then ``|x̂ − x| ≤ |x̂ − x⁺| + |x⁺ − x|`` in sums over rows. The first part is the misfit, which is known. An
@@ -29,8 +32,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.frobenius.noisy_coordinates import MARGIN, CoordinateNoise
-from anonhist.mechanisms.frobenius.posterior import fit_work, posterior_medians
+from anonhist.mechanisms.frobenius.posterior import fit_work, pass_work, posterior_medians
 from anonhist.mechanisms.frobenius.row_band import (
     Guess,
     k_plus_rows,
@@ -38,23 +40,103 @@ from anonhist.mechanisms.frobenius.row_band import (
     unsmoothed_misfit,
     unsmoothed_rows,
 )
+from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows, noisy_rows
 from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
-from anonhist.mechanisms.noise import exact_noise, simulated_noise
-from anonhist.mechanisms.noisy_total import of_rows
+from anonhist.mechanisms.noise import add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from fractions import Fraction
 
-    from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
     from anonhist.mechanisms.noise import Noise
+    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.randomness import RandomSource
 
-    _Numbers = NDArray[np.float64]
-    _Whole = NDArray[np.int64]
+
+# Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.
+MARGIN = 8
+# Runs are drawn together as long as one pass of their fit computes at most this many values.
+_VALUES = 2**19
+
+
+class CoordinateNoise:
+    """Noise on coordinates, of rate ε/Δ."""
+
+    def __init__(self, rate: Fraction, draw: Noise) -> None:
+        self._rate, self._draw, self._epsilon = rate, draw, float(rate)
+        self._margin = math.ceil(MARGIN / self._epsilon)
+
+    def on_one(self, coordinates: FrobeniusCoordinates, count: int) -> NoisyCoordinates:
+        """Return ``count`` runs on one public profile, for simulations: K is the same for all of them."""
+        sizes = coordinates.durfee_size + self._noise(count, 1)[:, 0]
+        sides = coordinates.arms[None], coordinates.legs[None]
+        drawn = self._begin(*sides, sizes, max(1, int(sizes.max()) + self._margin))
+        while self._stand_out(drawn).any():
+            drawn = self._go_on(drawn, *sides)
+        return drawn
+
+    def on_each(self, profiles: Sequence[Profile]) -> Iterator[tuple[Ints, NoisyCoordinates]]:
+        """Spend the budget on each private profile; yield places of some and their noisy values, until none is left.
+
+        How many are drawn together, and in which order, follows from released values.
+        """
+        diagonals = np.array([profile.durfee_size for profile in profiles], dtype=np.int64)
+        sizes = diagonals + self._noise(len(profiles), 1)[:, 0]
+        lengths = np.maximum(1, sizes + self._margin)
+        for length in sorted(set(lengths.tolist())):
+            alike, most = np.flatnonzero(lengths == length), max(1, _VALUES // pass_work(length, self._epsilon))
+            for first in range(0, alike.size, most):
+                places = alike[first : first + most]
+                coordinates = [FrobeniusCoordinates.of(profiles[place]) for place in places.tolist()]
+                arms, legs = _table([each.arms for each in coordinates]), _table([each.legs for each in coordinates])
+                drawn = self._begin(arms, legs, sizes[places], length)
+                while (go_on := self._stand_out(drawn)).any():
+                    if not go_on.all():
+                        yield places[~go_on], drawn.of(~go_on)
+                    places, arms, legs = places[go_on], arms[go_on], legs[go_on]
+                    drawn = self._go_on(drawn.of(go_on), arms, legs)
+                yield places, drawn
+
+    def _noise(self, runs: int, length: int) -> Ints:
+        return self._draw(self._rate, runs * length).reshape(runs, length)
+
+    def _begin(self, arms: Ints, legs: Ints, sizes: Ints, length: int) -> NoisyCoordinates:
+        """Draw the first arms and legs, ``length`` of each; tables have one row for all runs, or one for each."""
+        sides = (
+            noisy_rows(lengths, self._noise(sizes.size, length), sizes, epsilon=self._epsilon)
+            for lengths in (arms, legs)
+        )
+        return NoisyCoordinates(sizes, *sides)
+
+    def _stand_out(self, drawn: NoisyCoordinates) -> Bools:
+        """Return which runs have a last arm or leg that is longer than noise is likely to make it."""
+        return np.maximum(drawn.arms.sums[:, -1], drawn.legs.sums[:, -1]) > self._margin
+
+    def _go_on(self, drawn: NoisyCoordinates, arms: Ints, legs: Ints) -> NoisyCoordinates:
+        """Draw one more arm and one more leg, alone."""
+        position = drawn.arms.sums.shape[1]
+        sides = (
+            side.append(NoisyRows.alone(add_noise(_column(lengths, position), self._noise(drawn.sizes.size, 1))))
+            for side, lengths in ((drawn.arms, arms), (drawn.legs, legs))
+        )
+        return NoisyCoordinates(drawn.sizes, *sides)
+
+
+def _table(sides: list[Ints]) -> Ints:
+    """Put arms (or legs) of several profiles into rows, padded with zeros."""
+    rows = np.zeros((len(sides), max(side.size for side in sides)), dtype=np.int64)
+    for row, side in zip(rows, sides, strict=True):
+        row[: side.size] = side
+    return rows
+
+
+def _column(lengths: Ints, at: int) -> Ints:
+    """Return the lengths at a position, zero beyond the end."""
+    return lengths[:, at : at + 1] if at < lengths.shape[1] else np.zeros((lengths.shape[0], 1), dtype=np.int64)
+
 
 # From this rate on, noise is zero.
 _SILENT = 500.0
@@ -69,8 +151,7 @@ def distance_bounds(
     """
     rows = noisy.arms.beside(noisy.legs)
     seen, is_inside = unsmoothed_rows([*sizes, *sizes], rows)
-    starts = np.flatnonzero(rows.begins)
-    lengths = np.diff(starts, append=rows.begins.size)
+    starts, lengths = rows.groups()
     kept = is_inside.ravel()[starts]
     starts, lengths = starts[kept], lengths[kept]
     side = starts // seen.shape[1]
@@ -83,7 +164,7 @@ def distance_bounds(
     return found
 
 
-def inside_groups(means: _Numbers, rows: _Whole, side: _Whole, sizes: _Whole) -> _Numbers:
+def inside_groups(means: Floats, rows: Ints, side: Ints, sizes: Ints) -> Floats:
     """Return for each side how far all its rows can be from the means of their groups.
 
     Of each group of all sides in order: its mean, the number of rows that may differ, and its side. ``sizes`` are
@@ -135,7 +216,7 @@ class FrobeniusMechanism(AdditiveMechanism):
     arms (and legs) that differ by less than the noise are released in groups, their sum with one G
     (:func:`~anonhist.mechanisms.frobenius.row_weights.noisy_rows`). K and the groups depend on released values alone.
     It publishes the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
-    intervals for the true n, φ_{k+} and φ_r (:mod:`~anonhist.mechanisms.noisy_total`,
+    intervals for the true n, φ_{k+} and φ_r (:mod:`~anonhist.mechanisms.noise`,
     :func:`~anonhist.mechanisms.frobenius.row_band.k_plus_rows`,
     :func:`~anonhist.mechanisms.frobenius.row_band.prevalence_rows`).
 
@@ -212,7 +293,10 @@ class FrobeniusMechanism(AdditiveMechanism):
     def _batches(self, profile: Profile, size: int, rng: np.random.Generator) -> Iterator[Fits]:
         """Yield the fits of runs on a public profile, ``size`` in all."""
         check_diagram(profile)
-        public, noise = FrobeniusCoordinates.of(self.admit(profile)), self._noise(simulated_noise(rng))
+        public, noise = (
+            FrobeniusCoordinates.of(self.admit(profile)),
+            CoordinateNoise(self.epsilon_per_cell, simulated_noise(rng)),
+        )
         length = public.durfee_size + math.ceil(MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
@@ -232,15 +316,15 @@ class FrobeniusMechanism(AdditiveMechanism):
             for at, (place, run) in enumerate(zip(fits.places.tolist(), self._publish(fits), strict=True)):
                 yield RunOfOne(place, *run, NoisyGroup(fits.noisy, at))
 
-    def _noise(self, draw: Noise) -> CoordinateNoise:
-        return CoordinateNoise(self.epsilon_per_cell, draw)
-
     def _fit_each(self, profiles: Sequence[Profile], noise: Noise) -> list[Fits]:
         """Spend the budget on each profile, and fit all of them."""
-        fits = [self._fit(places, noisy) for places, noisy in self._noise(noise).on_each(profiles)]
+        fits = [
+            self._fit(places, noisy)
+            for places, noisy in CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)
+        ]
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
-    def _fit(self, places: NDArray[np.int64], noisy: NoisyCoordinates) -> Fits:
+    def _fit(self, places: Ints, noisy: NoisyCoordinates) -> Fits:
         found = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=float(self.epsilon_per_cell))
         return Fits(places, noisy, [arm for arm, _ in found], [leg for _, leg in found])
 

@@ -39,9 +39,8 @@ from anonhist.numeric.pulse import pulse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+    from anonhist.numeric.arrays import Floats, Ints
 
 _BLOCK_CELLS = 2**22
 
@@ -60,8 +59,8 @@ class RowPosterior:
         *,
         epsilon: float,
         grid: float,
-        settled: Callable[[NDArray[np.float64]], bool],
-        scales: NDArray[np.float64] | None = None,
+        settled: Callable[[Floats], bool],
+        scales: Floats | None = None,
     ) -> None:
         self.epsilon = epsilon
         self._weights = RowWeights(noisy, epsilon, grid, scales)
@@ -72,7 +71,7 @@ class RowPosterior:
         self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
         self._block = max(1, _BLOCK_CELLS // (rows * width))
         self._sums = WindowSums(rows, width)
-        self._starts: list[tuple[NDArray[np.float64], ...]] = []
+        self._starts: list[tuple[Floats, ...]] = []
         self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
         # Mean and variance of the sum of a group so far; empty if all rows were observed alone.
         some = 2 if self._weights.grouped.any() else 0
@@ -93,7 +92,7 @@ class RowPosterior:
                 break
         self._low = self._low[: self.log_evidence.shape[1] - 1]
 
-    def _forward(self, block: int, peaks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def _forward(self, block: int, peaks: Floats | None = None) -> Floats:
         """Compute (or recompute) the forward sums of one block of positions, each scaled to a largest value of one."""
         (previous, *moments), first = self._starts[block], block * self._block
         kept = self._kept[: self._low.shape[0] - first]
@@ -120,10 +119,10 @@ class RowPosterior:
     def _join(
         self,
         k: int,
-        previous: NDArray[np.float64],
-        moments: list[NDArray[np.float64]],
-        above: NDArray[np.float64] | None,
-    ) -> list[NDArray[np.float64]]:
+        previous: Floats,
+        moments: list[Floats],
+        above: Floats | None,
+    ) -> list[Floats]:
         """Return mean and variance, given row k, of the sum of the group's rows up to and including it."""
         weights = self._weights
         mean, variance = np.zeros((2, *previous.shape))
@@ -135,7 +134,7 @@ class RowPosterior:
             mean = mean + np.where(weights.grouped[k][:, None], weights.offsets(k), 0.0)
         return [mean, variance]
 
-    def _totals(self, forward: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    def _totals(self, forward: Floats, first: int) -> Floats:
         """Sum the forward weights of each position of a block if no arm is longer than zero from there on."""
         totals = forward.sum(axis=2)
         for i in np.flatnonzero(self._weights.opens[first : first + forward.shape[0]].any(axis=1)).tolist():
@@ -146,7 +145,7 @@ class RowPosterior:
             totals[i] = complete.sum(axis=1)
         return np.asarray(totals)
 
-    def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
+    def median_rows(self, log_weight: Floats, reaches: Floats) -> Ints:
         """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 if there is none.
 
         These are the rows of the diagram of all cells that are more likely in than out, which minimizes the expected
@@ -174,9 +173,7 @@ class RowPosterior:
             result[here] = self._medians(marginal, self._low[here], reaches[:, 1:].T[here])
         return result.T
 
-    def _medians(
-        self, marginal: NDArray[np.float64], low: NDArray[np.int64], reaches: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
+    def _medians(self, marginal: Floats, low: Ints, reaches: Floats) -> Ints:
         """Return the medians of a block of positions, shape (positions, r); ``marginal`` is used up."""
         above = np.cumsum(marginal[:, :, ::-1], axis=2, out=marginal[:, :, ::-1])[:, :, ::-1]
         total = above[:, :, 0]
@@ -203,9 +200,7 @@ _COARSE, _FINE = 0.1, 0.05
 _NEGLIGIBLE = 50.0
 
 
-def posterior_medians(
-    sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def posterior_medians(sizes: Ints, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> list[tuple[Ints, Ints]]:
     """Return arms and legs of the diagram of all cells that are more likely in than out.
 
     The weight of a partition with Durfee size m is ``q^{|m − D̃|} · A_arms(m) · A_legs(m)``, the two halves independent
@@ -216,7 +211,7 @@ def posterior_medians(
     scales; else it is fitted to all noisy values, first by a uniform prior on a coarse grid, then twice by the Zipf
     prior itself.
     """
-    found: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+    found: dict[int, tuple[Ints, Ints]] = {}
     enough = epsilon * sizes >= _SIZE_IS_ENOUGH
     for fit, chosen in ((False, enough), (True, ~enough)):
         if chosen.any():
@@ -240,17 +235,15 @@ def pass_work(length: float, epsilon: float) -> int:
     return int(2 * length * places_of(epsilon, _FINE))
 
 
-def _medians(
-    sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _medians(sizes: Ints, arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool) -> list[tuple[Ints, Ints]]:
     count = sizes.size
     noisy = arms.beside(legs)
 
-    def is_settled(evidence: NDArray[np.float64]) -> bool:
+    def is_settled(evidence: Floats) -> bool:
         joint = _log_weights(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
         return bool(np.all(joint[:, -1] < joint.max(axis=1) - _NEGLIGIBLE))
 
-    def posterior(size: NDArray[np.int64]) -> RowPosterior:
+    def posterior(size: Ints) -> RowPosterior:
         scale = np.maximum(size, 1).astype(np.float64)
         scales = np.concatenate((scale, scale))
         return RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=is_settled, scales=scales)
@@ -269,7 +262,7 @@ def _medians(
     ]
 
 
-def _durfee(sides: RowPosterior, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _durfee(sides: RowPosterior, sizes: Ints) -> tuple[Floats, Floats]:
     """Return ``P(m ≥ k)``, shape (r, M + 1), and for each side the log weight of m from all but that side."""
     count, evidence = sizes.size, sides.log_evidence
     seen = _log_weights(sizes, evidence, sides.epsilon)
@@ -280,17 +273,17 @@ def _durfee(sides: RowPosterior, sizes: NDArray[np.int64]) -> tuple[NDArray[np.f
     return reaches, np.concatenate((seen + evidence[count:], seen + evidence[:count]))
 
 
-def _log_weights(sizes: NDArray[np.int64], evidence: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+def _log_weights(sizes: Ints, evidence: Floats, epsilon: float) -> Floats:
     """Return the log weight of each m from the noisy Durfee size."""
     return np.asarray(-epsilon * np.abs(np.arange(evidence.shape[1]) - sizes[:, None].astype(np.float64)))
 
 
-def _size(reaches: NDArray[np.float64]) -> NDArray[np.int64]:
+def _size(reaches: Floats) -> Ints:
     """Return the median Durfee size: the largest k that is reached with probability at least one half."""
     return np.asarray((reaches[:, 1:] >= 0.5).sum(axis=1))
 
 
-def _coordinates(rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _coordinates(rows: Ints, size: int) -> Ints:
     """Clip rows to the Durfee size, and sort out small violations of order that windows and grids may leave."""
     kept = np.maximum(np.minimum.accumulate(rows[:size]), size)
     return kept - np.arange(1, size + 1)

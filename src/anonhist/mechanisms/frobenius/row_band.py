@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.profiles import Profile
 
-    _RowNumbers = TypeVar("_RowNumbers", NDArray[np.float64], NDArray[np.int64])
-    _Numbers = NDArray[np.float64]
-    _Whole = NDArray[np.int64]
+    _RowNumbers = TypeVar("_RowNumbers", Floats, Ints)
 
 _Band = TypeVar("_Band", KPlusBand, PrevalenceBand)
 
@@ -54,11 +53,11 @@ class BandRows:
     Steps end at ascending counts ≥ 1. A row with fewer steps repeats some: bounds are equal where ends are.
     """
 
-    ends: NDArray[np.int64]
-    lows: NDArray[np.int64]
-    highs: NDArray[np.int64]
+    ends: Ints
+    lows: Ints
+    highs: Ints
 
-    def at(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def at(self, counts: Ints) -> tuple[Ints, Ints]:
         """Return the bounds at counts ≥ 1 of each run, shape (r, m); beyond the last end they are zero."""
         steps = search_rows(self.ends, counts, side="left")
         inside = np.minimum(steps, self.ends.shape[1] - 1)
@@ -79,7 +78,7 @@ class BandRows:
         ]
 
 
-def search_rows(ascending: _RowNumbers, wanted: _RowNumbers, *, side: Literal["left", "right"]) -> NDArray[np.int64]:
+def search_rows(ascending: _RowNumbers, wanted: _RowNumbers, *, side: Literal["left", "right"]) -> Ints:
     """Return, row by row, where numbers belong among ascending ones: ``np.searchsorted`` for tables."""
     found = np.empty(wanted.shape, dtype=np.int64)
     for place, row, numbers in zip(found, ascending, wanted, strict=True):
@@ -100,9 +99,9 @@ class Guess:
     ``rows`` (counts in descending order) and ``columns`` (φ_{k+}) are zero beyond the last; ``sizes`` are Durfee sizes.
     """
 
-    rows: _Numbers
-    columns: _Numbers
-    sizes: NDArray[np.int64]
+    rows: Floats
+    columns: Floats
+    sizes: Ints
 
     @classmethod
     def of(cls, released: Sequence[Profile], positions: int) -> Guess:
@@ -110,7 +109,9 @@ class Guess:
         here = np.arange(1, positions + 1)
         rows, columns = np.zeros((2, len(released), positions))
         for row, column, profile in zip(rows, columns, released, strict=True):
-            largest = np.repeat(profile.counts[::-1], _first(profile.prevalences[::-1], positions))
+            # Of so many of the largest counts that there is one for each position.
+            up_to = np.minimum(np.cumsum(np.minimum(profile.prevalences[::-1], positions)), positions)
+            largest = np.repeat(profile.counts[::-1], rises(up_to))
             row[: largest.size] = largest
             column[:] = profile.cumulative_prevalence(here)
         return cls(rows, columns, np.array([profile.durfee_size for profile in released], dtype=np.int64))
@@ -149,7 +150,7 @@ def k_plus_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: floa
     return _whole_steps(ends, lows, highs, goes_on=row_highs[:, :1] > _SURE)
 
 
-def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64]], rows: NoisyRows) -> list[float]:
+def unsmoothed_misfit(arms: list[Ints], legs: list[Ints], rows: NoisyRows) -> list[float]:
     """Return how far each run's arms and legs are from the isotonic fits of its noisy rows, in ℓ1.
 
     Each run has as many arms as legs; ``rows`` are the noisy arms of all runs, then their noisy legs.
@@ -163,7 +164,7 @@ def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64
     return found
 
 
-def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[_Numbers, NDArray[np.bool_]]:
+def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[Floats, Bools]:
     """Return the isotonic fits of noisy rows y_k = arm_k + k, flat within each group, and which are in the square.
 
     ``sizes`` are the Durfee sizes that the sides are taken to have: no row inside the square is shorter.
@@ -182,23 +183,16 @@ def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[_Numbers, NDArra
     return np.maximum(fitted, least), is_inside
 
 
-def _first(labels: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Cut prevalences so that their sum is at most ``most``."""
-    before = np.minimum(np.cumsum(np.minimum(labels, most)), most)
-    return rises(before)
-
-
-def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> tuple[_Numbers, _Numbers]:
+def _bounds(noisy: NoisyRows, guess: Floats, epsilon: float, tail: float) -> tuple[Floats, Floats]:
     """Return lower and upper bounds of λ_j for j = 1..K in each run; 0 and infinity if there is no bound."""
     runs, length = guess.shape
     places = np.arange(1, length + 1, dtype=np.float64)
-    starts = np.flatnonzero(noisy.begins)
-    sizes = np.diff(starts, append=noisy.begins.size)
+    starts, sizes = noisy.groups()
     group = np.cumsum(noisy.begins, axis=1) - 1
     shape = runs, int(group[:, -1].max()) + 1
     at = starts // length, group.ravel()[starts]
 
-    def table(values: NDArray[Any], beyond: float) -> _Numbers:
+    def table(values: NDArray[Any], beyond: float) -> Floats:
         """Put values of groups into rows of one length, one for each run."""
         rows = np.full(shape, beyond, dtype=np.float64)
         rows[at] = values
@@ -242,7 +236,7 @@ def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> t
     return lows, highs
 
 
-def _least(total: _Numbers, before: _Numbers, rows: _Numbers) -> _Numbers:
+def _least(total: Floats, before: Floats, rows: Floats) -> Floats:
     """Return the least whole λ with ``Σ_{t<m} max(λ − b − 1 − t, 0) ≥ total``, below 0 if there is no bound."""
     positive = np.maximum(total, 0)
     within = np.ceil(_widen((np.sqrt(1 + 8 * positive) - 1) / 2, -1))
@@ -250,12 +244,12 @@ def _least(total: _Numbers, before: _Numbers, rows: _Numbers) -> _Numbers:
     return np.where(total > 0, before + 1 + np.where(within <= rows, within, beyond), total - 1)
 
 
-def _widen(values: _Numbers, sign: int) -> _Numbers:
+def _widen(values: Floats, sign: int) -> Floats:
     """Move bounds outwards by more than the rounding of floats, so that rounding to whole numbers keeps them valid."""
     return values + sign * (1e-9 + 2.0**-50 * np.abs(values))
 
 
-def _whole_steps(ends: _Numbers, lows: _Numbers, highs: _Numbers, *, goes_on: NDArray[np.bool_]) -> BandRows:
+def _whole_steps(ends: Floats, lows: Floats, highs: Floats, *, goes_on: Bools) -> BandRows:
     """Make whole steps; the last one is unlimited if nothing bounds the largest count."""
     largest = MAX_ITEMS
     sides = widen_to_falling(lows, highs)
@@ -286,7 +280,7 @@ def prevalence_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: 
     return BandRows(places, np.where(narrower, sharp_lows, lows), np.where(narrower, sharp_highs, highs))
 
 
-def _by_two_legs(reaching: BandRows, legs: NoisyRows, epsilon: float) -> tuple[NDArray[np.bool_], _Whole, _Whole]:
+def _by_two_legs(reaching: BandRows, legs: NoisyRows, epsilon: float) -> tuple[Bools, Ints, Ints]:
     """Return for r = 1..K whether its two legs have separate noises and lie inside the square, and bounds of φ_r."""
     runs, positions = legs.sums.shape
     r = np.broadcast_to(np.arange(1, positions), (runs, positions - 1))

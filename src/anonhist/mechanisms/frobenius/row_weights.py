@@ -21,7 +21,7 @@ from anonhist.numeric import decreasing_fit
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # Half-width of a window, and the largest distance of its center from the observed value, in noise scales 1/ε.
 _REACH, _TRUST = 14.0, 9.0
@@ -44,7 +44,7 @@ class RowWeights:
     ``ends``.
     """
 
-    def __init__(self, noisy: NoisyRows, epsilon: float, grid: float, scales: NDArray[np.float64] | None) -> None:
+    def __init__(self, noisy: NoisyRows, epsilon: float, grid: float, scales: Floats | None) -> None:
         # Position first, so that each step of the chain reads contiguous memory.
         sums = noisy.sums
         k = np.arange(1, sums.shape[1] + 1)[:, None]
@@ -52,11 +52,14 @@ class RowWeights:
         self.step = step_of(epsilon, grid)
         self.places = np.arange(places_of(epsilon, grid))
         half = self.places.size // 2
-        self.grouped, self.opens = _membership(noisy)
+        # Position first: membership in a group of two or more, and in one that continues.
+        opens = np.zeros(noisy.begins.shape, dtype=np.bool_)
+        opens[:, :-1] = ~noisy.begins[:, 1:]
+        self.grouped, self.opens = (opens | ~noisy.begins).T, opens.T
         self._alone, self.ends_group = ~self.grouped, self.grouped & ~self.opens
         self._centers = _centers(noisy, int(np.ceil(_TRUST / epsilon))).T
         # A window holds arms x = y − k on a grid of rows y that are multiples of the step.
-        self.low: NDArray[np.int64] = (self._centers + k) // self.step - half
+        self.low: Ints = (self._centers + k) // self.step - half
         # With o the distance from the observed value to the middle of a window, q^|o + j| = min(q^o · q^j, q^−o ·
         # q^−j): for rows observed alone, the chain computes no exponentials.
         offset = (self.low + half) * self.step - k - sums.T
@@ -77,11 +80,9 @@ class RowWeights:
             mean = self._mean / np.arange(1.0, sums.shape[1] + 1) ** 2
             self.ends[:, 1:] += np.cumsum(np.log1p(mean), axis=1) / self.step
 
-    def at(self, k: int) -> NDArray[np.float64]:
+    def at(self, k: int) -> Floats:
         """Return the weights in the windows of position k (from 0), shape (r, w)."""
-        weight: NDArray[np.float64] = np.minimum(
-            self._rising[0][k] * self._rising[1], self._falling[0][k] * self._falling[1]
-        )
+        weight: Floats = np.minimum(self._rising[0][k] * self._rising[1], self._falling[0][k] * self._falling[1])
         if not self._alone[k].all():
             weight = np.where(self._alone[k][:, None], weight, 1.0)
         if self._is_cut[k]:
@@ -94,14 +95,12 @@ class RowWeights:
             weight *= np.divide(self._mean, squares, out=squares)
         return weight
 
-    def offsets(self, k: int) -> NDArray[np.float64]:
+    def offsets(self, k: int) -> Floats:
         """Return the differences between the rows in the windows of position k and a first fit, shape (r, w)."""
         first = self.low[k] * self.step - (k + 1) - self._centers[k]
         return np.asarray(first[:, None] + float(self.step) * self.places)
 
-    def weigh_sums(
-        self, k: int, at: NDArray[np.bool_], weight: NDArray[np.float64], moments: Sequence[NDArray[np.float64]]
-    ) -> None:
+    def weigh_sums(self, k: int, at: Bools, weight: Floats, moments: Sequence[Floats]) -> None:
         """Multiply the weights of the runs ``at`` by the expectation of ``q^|S − S̃|``, S the sum of the group of k.
 
         S is relative to its first fit and assumed to be normal; three points have the same moments up to the fifth.
@@ -124,24 +123,17 @@ def places_of(epsilon: float, grid: float) -> int:
     return 2 * int(np.ceil(_REACH / (epsilon * step_of(epsilon, grid)))) + 1
 
 
-def _decay(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
+def _decay(exponent: Floats) -> Floats:
     found = np.abs(exponent)
     np.negative(np.minimum(found, _STEEPEST, out=found), out=found)
     return np.asarray(np.exp(found, out=found))
 
 
-def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return, position first, membership in a group of two or more, and in one that continues."""
-    opens = np.zeros(noisy.begins.shape, dtype=np.bool_)
-    opens[:, :-1] = ~noisy.begins[:, 1:]
-    return (opens | ~noisy.begins).T, opens.T
-
-
-def _centers(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
+def _centers(noisy: NoisyRows, reach: int) -> Ints:
     """Return the centers of the windows of arms: a decreasing fit, within reach of values observed alone."""
     shape = noisy.sums.shape
     k = np.arange(1, shape[1] + 1)
-    starts, lengths = _groups(noisy)
+    starts, lengths = noisy.groups()
     middles = starts % shape[1] + (lengths + 1) / 2
     fit = decreasing_fit(np.repeat(noisy.sums.ravel()[starts] / lengths + middles, lengths).reshape(shape))
     alone = np.repeat(lengths == 1, lengths).reshape(shape)
@@ -156,9 +148,9 @@ def _centers(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
     return np.maximum(centers, 0)
 
 
-def _aims(noisy: NoisyRows, centers: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _aims(noisy: NoisyRows, centers: Ints) -> tuple[Floats, Floats]:
     """Return, position first, each group's observed sum and that of zero arms beyond k, relative to the centers."""
-    (starts, lengths), fitted = _groups(noisy), centers.T.ravel()
+    (starts, lengths), fitted = noisy.groups(), centers.T.ravel()
     # Sums may overflow 2⁶³ and wrap back: differences are correct.
     whole = np.add.reduceat(fitted, starts)
     before = np.cumsum(whole) - whole
@@ -166,12 +158,6 @@ def _aims(noisy: NoisyRows, centers: NDArray[np.int64]) -> tuple[NDArray[np.floa
     rest = np.cumsum(fitted) - np.repeat(before + whole, lengths)
     aim, rest = (each.reshape(noisy.sums.shape).T.astype(np.float64, order="C") for each in (aim, rest))
     return aim, rest
-
-
-def _groups(noisy: NoisyRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the starts of the groups of all runs, run after run, and their lengths."""
-    starts = np.flatnonzero(noisy.begins)
-    return starts, np.diff(starts, append=noisy.begins.size)
 
 
 # Lets the chain continue where windows do not touch; far below any significant weight.
@@ -192,14 +178,14 @@ class WindowSums:
         self._below, self._middle, self._beyond = np.split(padded, 3, axis=1)
         self._views = np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)
 
-    def upwards(self, values: NDArray[np.float64], moved: NDArray[np.int64]) -> NDArray[np.float64]:
+    def upwards(self, values: Floats, moved: Ints) -> Floats:
         """Return for each place of windows that lie higher by ``moved`` the sum of the values there and above."""
         np.cumsum(values[:, ::-1], axis=1, out=self._middle[:, ::-1])
         self._below[:] = self._middle[:, :1]
         self._beyond[:] = 0.0
         return np.asarray(self._views[self._everyone, self._width + moved])
 
-    def downwards(self, values: NDArray[np.float64], moved: NDArray[np.int64]) -> NDArray[np.float64]:
+    def downwards(self, values: Floats, moved: Ints) -> Floats:
         """Return for each place of windows that lie higher by ``moved`` the sum of the values there and below."""
         np.cumsum(values, axis=1, out=self._middle)
         self._below[:] = 0.0
@@ -214,7 +200,7 @@ class Future:
     much higher each window lies than the one before.
     """
 
-    def __init__(self, weights: RowWeights, sums: WindowSums, moved: NDArray[np.int64], shape: tuple[int, ...]) -> None:
+    def __init__(self, weights: RowWeights, sums: WindowSums, moved: Ints, shape: tuple[int, ...]) -> None:
         self._weights, self._sums, self._moved = weights, sums, moved
         self.weight = np.zeros(shape)
         self._none = [np.zeros(shape)] * 2
@@ -237,7 +223,7 @@ class Future:
             self.moments = self._none
         self.weight = self.weight + NEXT_TO_NOTHING
 
-    def may_end(self, k: int, log_end: NDArray[np.float64]) -> None:
+    def may_end(self, k: int, log_end: Floats) -> None:
         """Add the possibility, with this log weight, that position k is the last."""
         top = np.maximum(self._scale, log_end)
         safe = np.where(np.isfinite(top), top, 0.0)
@@ -253,16 +239,16 @@ class Future:
         self.weight = self.weight / peak[:, None]
         self._scale = safe + np.log(peak)
 
-    def _down(self, values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    def _down(self, values: Floats, k: int) -> Floats:
         return self._sums.downwards(values, -self._moved[k + 1])
 
 
 def carried_moments(
-    summed: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    weight: NDArray[np.float64],
-    moments: Sequence[NDArray[np.float64]],
-    total: NDArray[np.float64],
-) -> list[NDArray[np.float64]]:
+    summed: Callable[[Floats], Floats],
+    weight: Floats,
+    moments: Sequence[Floats],
+    total: Floats,
+) -> list[Floats]:
     """Return mean and variance of a mixture over the rows that ``summed`` adds up, with total weight ``total``."""
     mean, variance = moments
     held = np.maximum(total, _NOTHING)
@@ -287,15 +273,20 @@ class NoisyRows:
     ``sums`` has the sum of its group at each position, ``begins`` whether a group begins there; shape (runs, K).
     """
 
-    sums: NDArray[np.int64]
-    begins: NDArray[np.bool_]
+    sums: Ints
+    begins: Bools
 
     @classmethod
-    def alone(cls, noisy: NDArray[np.int64]) -> NoisyRows:
+    def alone(cls, noisy: Ints) -> NoisyRows:
         """Make each row a group of its own."""
         return cls(noisy, np.ones(noisy.shape, dtype=np.bool_))
 
-    def of(self, runs: NDArray[np.bool_]) -> NoisyRows:
+    def groups(self) -> tuple[Ints, Ints]:
+        """Return the starts of the groups of all runs, run after run, and their lengths."""
+        starts = np.flatnonzero(self.begins)
+        return starts, np.diff(starts, append=self.begins.size)
+
+    def of(self, runs: Bools | Ints) -> NoisyRows:
         """Keep these runs only."""
         return NoisyRows(self.sums[runs], self.begins[runs])
 
@@ -312,9 +303,25 @@ class NoisyRows:
         return NoisyRows(np.concatenate((self.sums, other.sums)), np.concatenate((self.begins, other.begins)))
 
 
-def noisy_rows(
-    lengths: NDArray[np.int64], noise: NDArray[np.int64], sizes: NDArray[np.int64], *, epsilon: float
-) -> NoisyRows:
+@dataclass(frozen=True)
+class NoisyCoordinates:
+    """Noisy Durfee sizes D̃ of several runs, and K noisy arms and legs of each, single ones or sums."""
+
+    sizes: Ints
+    arms: NoisyRows
+    legs: NoisyRows
+
+    def numbers(self, run: int) -> Ints:
+        """Return all noisy numbers of a run, each once: n is the sum of the true ones."""
+        sides = (side.sums[run, side.begins[run]] for side in (self.arms, self.legs))
+        return np.concatenate((self.sizes[run : run + 1], *sides))
+
+    def of(self, runs: Bools) -> NoisyCoordinates:
+        """Keep these runs only."""
+        return NoisyCoordinates(self.sizes[runs], self.arms.of(runs), self.legs.of(runs))
+
+
+def noisy_rows(lengths: Ints, noise: Ints, sizes: Ints, *, epsilon: float) -> NoisyRows:
     """Release the first K lengths, zero beyond their end, group by group.
 
     ``lengths`` are private and descending: those of each run, or of one profile for all runs. Groups use the
@@ -348,12 +355,12 @@ def noisy_rows(
 class _Stage:
     """Summary of a stage's noisy sums: mean row y = arm + k, its variance in units of one noise's, and the middle."""
 
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    mean: Floats
+    variance: Floats
     middle: float
 
     @classmethod
-    def of(cls, seen: NDArray[np.int64], group: NDArray[np.int64], first: int) -> _Stage:
+    def of(cls, seen: Ints, group: Ints, first: int) -> _Stage:
         count = group.shape[1]
         groups = group[:, -1] + 1
         inside = np.arange(seen.shape[1]) < groups[:, None]
@@ -362,7 +369,7 @@ class _Stage:
         return cls(mean, groups / count**2, middle)
 
 
-def _group_sizes(stages: list[_Stage], sizes: NDArray[np.int64], epsilon: float, *, most: int) -> NDArray[np.int64]:
+def _group_sizes(stages: list[_Stage], sizes: Ints, epsilon: float, *, most: int) -> Ints:
     """Return the length of the groups of the next stage in each run."""
     if most == 1 or len(stages) < 2:
         return np.ones(sizes.size, dtype=np.int64)

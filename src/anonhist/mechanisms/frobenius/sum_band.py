@@ -27,11 +27,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.bands import differences, merge_steps
+from anonhist.mechanisms.bands import differences, merge_steps, whole, whole_highs
 from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-from anonhist.mechanisms.noise import deviation, sum_quantiles
-from anonhist.mechanisms.noisy_total import of_sums
+from anonhist.mechanisms.noise import deviation, of_sums, sum_quantiles
 from anonhist.numeric import decreasing_fit
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
@@ -40,14 +39,11 @@ from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
+    from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates
+    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.profiles import Profile
 
-    _Whole = NDArray[np.int64]
-    _Numbers = NDArray[np.float64]
-    _Sides = list[NDArray[np.int64]]
+    _Sides = list[Ints]
 
 # Quantiles beyond this are not computed: of more than three million groups.
 _LEAST_TAIL = 1e-9
@@ -56,8 +52,6 @@ _APART = 2**12
 # An interval of a group's own is used unless it is wider than k by so many standard deviations of the noise.
 _WORTH = 2.0
 _STEPS = 512
-# Larger sums may have been cut at 2⁶³ − 1.
-_MOST = 2.0**62
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,8 @@ def _sums(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: flo
         highs[:columns] += np.where(is_seen[:columns], at, 0) + seen
         terms += is_seen
     reach = sum_quantiles(epsilon, terms, tail)
-    return _band(ends, lows - reach, highs + reach)
+    least, most = widen_to_falling(lows - reach, highs + reach)
+    return KPlusBand(*merge_steps(ends, whole(least), whole_highs(most)))
 
 
 def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: float, tail: float) -> list[KPlusBand]:
@@ -110,14 +105,14 @@ def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: fl
     bands: dict[int, KPlusBand] = {}
     for places in batches.values():
         batch, rows = noisy[places[0]].batch, np.array([noisy[place].at for place in places])
-        arms, legs = (NoisyRows(side.sums[rows], side.begins[rows]) for side in (batch.arms, batch.legs))
+        arms, legs = (side.of(rows) for side in (batch.arms, batch.legs))
         guess = Guess.of([released[place] for place in places], legs.sums.shape[1])
         found = k_plus_rows(guess, arms, legs, epsilon=epsilon, tail=tail).bands(KPlusBand)
         bands.update(zip(places, found, strict=True))
     return [bands[place] for place in range(len(noisy))]
 
 
-def _ends(bands: Sequence[KPlusBand]) -> _Whole:
+def _ends(bands: Sequence[KPlusBand]) -> Ints:
     """Return the ends of the steps: each count at first, then fewer and fewer, up to the last of all."""
     last = max((int(band.ends[-1]) for band in bands if band.ends.size), default=1)
     ends = np.arange(1, min(last, _APART) + 1, dtype=np.int64)
@@ -128,20 +123,12 @@ def _ends(bands: Sequence[KPlusBand]) -> _Whole:
     return np.concatenate((ends, whole, [last]))
 
 
-def _is_alone(side: NoisyRows) -> NDArray[np.bool_]:
+def _is_alone(side: NoisyRows) -> Bools:
     """Return which rows have a noisy value of their own."""
     begins = np.append(side.begins[0], np.True_)
     return np.asarray(begins[:-1] & begins[1:] & (np.abs(side.sums[0]) < MAX_ITEMS))
 
 
-def _band(ends: _Whole, lows: _Numbers, highs: _Numbers) -> KPlusBand:
-    low, high = widen_to_falling(lows, highs)
-    least = np.clip(np.floor(low), 0, _MOST).astype(np.int64)
-    most = np.where(high >= _MOST, MAX_ITEMS, np.clip(high, 0, _MOST)).astype(np.int64)
-    return KPlusBand(*merge_steps(ends, least, most))
-
-
-# With fewer groups, a bias that they share cannot be told from their noise.
 _FEWEST = 8
 # Sums of residuals within this many standard deviations are taken for noise.
 _DEVIATIONS = 2.0
@@ -151,7 +138,7 @@ _DEVIATIONS = 2.0
 class Fits:
     """Fits to the noisy coordinates of the groups at these places, each with as many arms as legs."""
 
-    places: NDArray[np.int64]
+    places: Ints
     noisy: NoisyCoordinates
     arms: _Sides
     legs: _Sides
@@ -200,15 +187,14 @@ def _moved(batches: Sequence[_Sides], noisy: Sequence[NoisyRows], epsilon: float
     return [moved[stop - len(batch) : stop] for batch, stop in zip(batches, stops, strict=True)]
 
 
-def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[Floats, Floats]:
     """Return, for all positions of all fits of a batch, the residual, and 1/m², or 0 where it is not known."""
     runs, length = rows.sums.shape
     sizes = np.array([side.size for side in fitted], dtype=np.int64)
     is_inside = np.arange(max(length, int(sizes.max(initial=0)))) < sizes[:, None]
     table = np.zeros(is_inside.shape)
     table[is_inside] = np.concatenate(fitted) if runs else 0
-    starts = np.flatnonzero(rows.begins)
-    many = np.diff(starts, append=rows.begins.size)
+    starts, many = rows.groups()
     sums = rows.sums.ravel()[starts]
     apart = (sums - np.add.reduceat(table[:, :length].ravel(), starts)) / many
     # A sum at the limit of the range may have been cut.
@@ -219,7 +205,7 @@ def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[NDArray[np.float64], ND
     return residuals[is_inside], weights[is_inside]
 
 
-def _ordered(side: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ordered(side: Ints) -> Ints:
     """Return the nearest arms (or legs) of a diagram of this size: strictly decreasing, the last at least 0."""
     here = np.arange(1, side.size + 1)
     rows = side + here

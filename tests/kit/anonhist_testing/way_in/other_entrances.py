@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.survey import Survey
     from anonhist_testing.way_in.sources import Source
 
     Read = Callable[[Any, dict[str, Any], list[Any]], Any]

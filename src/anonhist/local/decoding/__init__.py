@@ -1,1 +1,0 @@
-"""From counts to frequencies: decoders, the channels they invert, and tests for frequencies above zero."""

@@ -1,1 +1,0 @@
-"""Decoders: from the values of noisy counters to prevalences."""
