@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
-from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_relation, quoted
+from anonhist.ingest.columns import Opened, Schema, distinct_names, literal, opened_relation, quoted
 from anonhist.ingest.engine import NO_COUNTED_LINE, NOT_TEXT, WIDE_LINE
 from anonhist.ingest.locations import (
     BEGINNING,
@@ -362,7 +362,7 @@ def commented_table(
     lines = parts[0]
     for part in parts[1:]:
         lines = lines.union(part)
-    rows = lines.filter(f"label IS NOT NULL AND NOT starts_with(label, {_text(comment)})")
+    rows = lines.filter(f"label IS NOT NULL AND NOT starts_with(label, {literal(comment)})")
     return opened_relation(_fields(rows, separator.sign, len(names)), schema_of_text(header=header), names)
 
 
@@ -385,12 +385,12 @@ def _fields(rows: Any, delimiter: str, columns: int) -> Any:
     sign = re.escape(delimiter).replace("'", "''")
     field = rf'"(?:[^"]|"")*"|[^"{sign}][^{sign}]*|'
     # A separator before each field: a match of nothing would be found once too often.
-    before = f"{_text(delimiter)} || label"
+    before = f"{literal(delimiter)} || label"
     quoted = f"regexp_extract_all({before}, '{sign}({field})', 1)"
     is_whole = f"regexp_full_match({before}, '(?:{sign}(?:{field}))*')"
     unquoted = f"list_transform({quoted}, lambda field: {_unquoted()})"
     parts = (
-        f"CASE WHEN NOT contains(label, '\"') THEN string_split(label, {_text(delimiter)}) "
+        f"CASE WHEN NOT contains(label, '\"') THEN string_split(label, {literal(delimiter)}) "
         f"WHEN {is_whole} THEN {unquoted} ELSE error('unterminated quote') END"
     )
     split = rows.project(f"{parts} AS fields")
@@ -402,10 +402,6 @@ def _fields(rows: Any, delimiter: str, columns: int) -> Any:
 
 def _unquoted() -> str:
     return "CASE WHEN starts_with(field, '\"') THEN replace(field[2:-2], '\"\"', '\"') ELSE field END"
-
-
-def _text(sign: str) -> str:
-    return "'" + sign.replace("'", "''") + "'"
 
 
 _BLOCK = 1 << 20

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_frame, opened_relation
+from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_frame, opened_relation, quoted
 from anonhist.ingest.engine import NO_LIMITS, Spilling, connect, followed, let_go_at_exit, translate_failures
 from anonhist.ingest.files import (
     DATABASES,
@@ -323,7 +323,7 @@ class DuckDBTable(Holder):
             )
             kinds = dict(connection.execute(query).fetchall())
             _check_table(list(kinds), self.table)
-            native = connection.table('"' + str(self.table).replace('"', '""') + '"')
+            native = connection.table(quoted(str(self.table)))
             schema = Schema.DECLARED if kinds[str(self.table)] == "BASE TABLE" else Schema.FOUND
             opened = opened_frame(nw.from_native(native), schema)
             with followed(connection, asked.progress):

@@ -29,6 +29,7 @@ from anonhist.ingest.columns import Opened, Schema, opened_frame
 from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
 from anonhist.ingest.files import Form, ending_of, form_of, separator_of
+from anonhist.ingest.plain_types import backquoted
 from anonhist.ingest.query import record_batches
 from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
 from anonhist.numeric.value_name import LARGEST_NAMED
@@ -166,7 +167,7 @@ def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bo
     texts = [_field(f"field{at}") for at, _ in enumerate(names)]
     if not header:
         texts[0] = _without_marks(texts[0])
-    return rows.selectExpr(*(f"{text} AS {_quoted(name)}" for text, name in zip(texts, names, strict=True)))
+    return rows.selectExpr(*(f"{text} AS {backquoted(name)}" for text, name in zip(texts, names, strict=True)))
 
 
 def _counted_rows(lines: Any) -> Any:
@@ -187,7 +188,7 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
     if len({name.casefold() for name in names}) < len(names):
         raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
     # Of each line: what is written, and the numbers, of which strings are none.
-    texts, numbers = (", ".join(f"{_quoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
+    texts, numbers = (", ".join(f"{backquoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
     trimmed = f"trim({_line()})"
     surrogate = _literal(_SURROGATE)
     # What follows an object on its line would be left out.
@@ -203,7 +204,7 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
         f"from_json(line, {_literal(texts)}, map({_STRICT})) AS written",
         f"from_json(line, {_literal(numbers)}) AS number",
     )
-    return rows.selectExpr(*(f"{_name_of_json(_quoted(name))} AS {_quoted(name)}" for name in names))
+    return rows.selectExpr(*(f"{_name_of_json(backquoted(name))} AS {backquoted(name)}" for name in names))
 
 
 def _name_of_json(key: str) -> str:
@@ -233,10 +234,6 @@ def _field(name: str) -> str:
 def _without_marks(text: str) -> str:
     """Return SQL for a text without the byte order marks that it begins with, null where nothing is left."""
     return f"nullif(ltrim('\ufeff', {text}), '')"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _literal(text: str) -> str:
