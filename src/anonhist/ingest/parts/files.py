@@ -224,7 +224,7 @@ def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
         file = pq.ParquetFile(part.path)
     with file:
         part.check_unchanged()
-        yield without_missing(_told_rows(part, file))
+        yield without_missing(_checked(part, file))
 
 
 @contextmanager
@@ -242,31 +242,27 @@ def _told(part: PartFile) -> Iterator[None]:
         raise part.damaged() from None
 
 
-def _told_rows(part: PartFile, file: Any) -> Iterator[Rows]:
-    with _told(part):
-        yield from _checked(part, file)
-
-
 def _checked(part: PartFile, file: Any) -> Iterator[Rows]:
     import pyarrow.compute as pc
 
     in_order, seen = ascending(part.document), 0
     # One row, the first, may count items without a label.
     may_miss = part.document.holds == "labels" and part.document.keep_null
-    for batch in file.iter_batches(AT_ONCE):
-        rows = Rows(batch.column(0), batch.column(1))
-        keys = rows.keys.slice(1) if may_miss and not seen and not rows.keys[0].is_valid else rows.keys
-        good = not keys.null_count and in_order(keys)
-        if part.document.holds == "labels":
-            good = good and not rows.values.null_count and pc.all(pc.greater(rows.values, 0)).as_py() is not False
-        else:
-            good = good and (part.document.keep_null or not rows.values.null_count)
-        seen += len(rows)
-        if not good:
+    with _told(part):
+        for batch in file.iter_batches(AT_ONCE):
+            rows = Rows(batch.column(0), batch.column(1))
+            keys = rows.keys.slice(1) if may_miss and not seen and not rows.keys[0].is_valid else rows.keys
+            good = not keys.null_count and in_order(keys)
+            if part.document.holds == "labels":
+                good = good and not rows.values.null_count and pc.all(pc.greater(rows.values, 0)).as_py() is not False
+            else:
+                good = good and (part.document.keep_null or not rows.values.null_count)
+            seen += len(rows)
+            if not good:
+                raise part.damaged()
+            yield rows
+        if seen != file.metadata.num_rows:
             raise part.damaged()
-        yield rows
-    if seen != file.metadata.num_rows:
-        raise part.damaged()
 
 
 class PartWriter:
