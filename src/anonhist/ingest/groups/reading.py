@@ -149,14 +149,7 @@ def check_counted(batch: Any, columns: Columns) -> None:
 
 
 def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool) -> None:
-    """Refuse counted data of groups of which something would have to be known that they do not say.
-
-    In counted data users cannot be bounded; of prevalences, labels cannot be protected nor groups be put together.
-    """
-    if columns.rows != "events" and columns.user is not None:
-        raise UsageError(
-            "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
-        )
+    """Refuse prevalences of groups if labels are to be protected, or groups to be put together."""
     if columns.rows != "prevalences":
         return
     if unit.max_count is not None:
@@ -416,16 +409,12 @@ def _columns_in(header: Header, source: Source, protection: Protection, parts: t
         if part.period is not None and part.name in header.names:
             raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
     kind = source.kind(header, protection)
-    names = {str(protection.user): "user"}
+    names: dict[str | None, str] = {protection.user: "user"}
     if kind.rows == "events":
         names[kind.label] = "label"
     else:
         names |= dict.fromkeys(filter(None, (kind.label, kind.count, kind.prevalence)), "counted")
-    for part in parts:
-        if part.period is None and part.column in names:
-            raise UsageError(
-                f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
-            )
+    protection.grouping.check_roles(names)
     return protection.columns(kind, header)
 
 
