@@ -56,7 +56,7 @@ class Mutant:
         """Change a copy of the package, unless the piece is not there exactly once."""
         path = package / self.file
         text = path.read_text(encoding="utf-8") if path.exists() else ""
-        docstrings = docstring_lines(text)
+        docstrings = docstring_lines(text) if path.suffix == ".py" else set()
         found = [each.start() for each in re.finditer(re.escape(self.piece), text)]
         places = [at for at in found if text.count("\n", 0, at) + 1 not in docstrings]
         if len(places) != 1:
