@@ -134,7 +134,7 @@ def spark_relation(
         return _counted_rows(reader.text(path)), Schema.FOUND
     if form is Form.JSON:
         return _json_rows(reader.text(path), keys), Schema.FOUND
-    separator = separator_of(ending_of(files, format) or "", format, delimiter)
+    separator = separator_of(ending_of(files) or "", format, delimiter)
     if separator is None:
         raise UsageError(
             f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
