@@ -245,7 +245,7 @@ def _plain_names(grouping: Grouping) -> list[str] | None:
     return plain if len(plain) == len(keys) else None
 
 
-def place_of_rows(rows: Any, of: Sequence[str] = (GROUP,)) -> Any:
+def place_of_rows(rows: Any, of: Sequence[str]) -> Any:
     """Return the rows with a column ``place``: their group and label as one text, so that a hash is of both.
 
     ``of`` names the columns that say in which group they are, and on which day.
@@ -306,7 +306,7 @@ def in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = N
     return _first(hashed, ("user_name", "occurrence"), most)
 
 
-def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = None) -> Any:
+def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any) -> Any:
     """Return the rows (group, day, label, count) in the groups of :func:`in_few_groups_of_labels`, on whatever days.
 
     Rows that fulfil ``first`` are all there.
