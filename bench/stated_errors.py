@@ -19,7 +19,7 @@ from anonhist.mechanisms import FrobeniusMechanism, staircase_profile, zipf_prof
 from anonhist.mechanisms.setting import make_release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile, total_of
-from anonhist.releases.totals import SumOfReleases
+from anonhist.releases.grouped import SumOfReleases
 from bundled import read_bundled
 from ten_shapes import DATA
 

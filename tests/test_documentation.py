@@ -26,9 +26,9 @@ COMMAND = re.compile(r"(?:^|^\$ |\| |`|\$\(BIN\)/)anonhist ([a-z][^\n|`]*)", re.
 # run.
 RUN = """
 import json, sys
-from anonhist.releases import protocols
+from anonhist.releases import made
 
-protocols.USUAL_RUNS = protocols.LEAST_RUNS = 2
+made.USUAL_RUNS = made.LEAST_RUNS = 2
 for document, examples in json.load(sys.stdin).items():
     for number, example in enumerate(examples, start=1):
         exec(compile(example, f"{document}, example {number}", "exec"), {"__name__": "__main__"})

@@ -41,7 +41,7 @@ class Kind:
     figure
         Draws it.
     page
-        Writes its page, a :class:`~anonhist.report.frame.Sheet`.
+        Writes its page, a :class:`~anonhist.report.shown.Sheet`.
     terminal
         Tells a terminal of what a file holds: a function of the value and a stream.
     released
@@ -73,9 +73,9 @@ class Kind:
 KINDS = {
     "release": Kind(
         "A release is",
-        files=".formats.reading:FILES",
+        files=".formats.releases:RELEASE_FILES",
         format="anonhist/release",
-        table=".formats.reading:TABLE",
+        table=".formats.releases:RELEASE_TABLE",
         cell=".report.notebook:release_cell",
         figure=".report.page:release_figure",
         page=".report.page:write_release",
@@ -84,9 +84,9 @@ KINDS = {
     ),
     "groups": Kind(
         "A release of groups is",
-        files=".formats.grouped_releases:FILES",
+        files=".formats.releases:GROUPS_FILES",
         format="anonhist/grouped-release",
-        table=".formats.grouped_releases:TABLE",
+        table=".formats.releases:GROUPS_TABLE",
         cell=".report.notebook:groups_cell",
         page=".report.groups:write_groups",
         terminal=".cli.groups:show_groups",
@@ -94,23 +94,23 @@ KINDS = {
     ),
     "windows": Kind(
         "A release of cumulative windows is",
-        files=".formats.cumulative_releases:FILES",
+        files=".formats.releases:WINDOWS_FILES",
         format="anonhist/cumulative-release",
-        table=".formats.cumulative_releases:TABLE",
+        table=".formats.releases:WINDOWS_TABLE",
         cell=".report.notebook:windows_cell",
         figure=".report.windows:windows_figure",
         page=".report.windows:write_windows",
-        terminal=".cli.windows:show_windows",
+        terminal=".cli.release:show_windows",
         released=".releases.content:released",
     ),
     "windows of groups": Kind(
         "A release of cumulative windows of groups is",
-        files=".formats.cumulative_releases:FILES",
+        files=".formats.releases:WINDOWS_FILES",
         format="anonhist/cumulative-release",
-        table=".formats.cumulative_releases:TABLE",
+        table=".formats.releases:WINDOWS_TABLE",
         cell=".report.notebook:grouped_windows_cell",
         page=".report.windows:write_window_groups",
-        terminal=".cli.windows:show_windows",
+        terminal=".cli.release:show_windows",
         released=".releases.content:released",
     ),
     "estimate": Kind(
@@ -138,7 +138,7 @@ KINDS = {
         files=".formats.tables:FILES",
         table=".formats.tables:COMPARISON_TABLE",
         cell=".report.notebook:comparison_cell",
-        figure=".report.comparison:whole_figure",
+        figure=".report.comparison:comparison_figure",
         page=".report.comparison:write_comparison",
     ),
     "plan": Kind(table=".formats.tables:PLAN_TABLE"),

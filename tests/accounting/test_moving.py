@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anonhist.accounting import Charge, Ledger, verify
-from anonhist.accounting.address import storage_at
+from anonhist.accounting.ledger import storage_at
 from anonhist.accounting.postgresql import move
 from anonhist.cli.entry import run
 from anonhist.errors import BudgetError, DataError

@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.ingest import read_profile
 from anonhist.profiles import Profile
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.accounting import Ledger
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.ingest import read_profile
 from anonhist.profiles import Profile
 from anonhist.sketches.files import read_sketch

@@ -21,7 +21,7 @@ REVIEWED_CACHES = {
     "ingest.source.Source": ("a frozen value of what was said, equal for all who ask", "holder"),
     "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "graphs.degree_data.DegreeData": (ARRAYS, "band degree_sum joint_band nodes_ends"),
-    "releases.totals.RunsOfTotals": (
+    "releases.grouped.RunsOfTotals": (
         "runs of a generator that follows from what was released",
         "on_nothing on_releases",
     ),
@@ -76,12 +76,12 @@ REVIEWED_CACHES = {
     "numeric.projective_space": (ARRAYS, "cyclic_order prime_factors"),
     "properties.entropy": (ARRAYS, "_head"),
     "properties.sampling.SampleDistribution": (ARRAYS, "_means _table"),
-    "properties.unseen_series": (ARRAYS, "log_factorials"),
+    "properties.unseen_labels": (ARRAYS, "log_factorials"),
     "randomness.categorical.InversionTable": (ARRAYS, "_floors _lookup"),
     "randomness.source": (NUMBERS, "_is_inside"),
     "randomness.bernoulli": (ARRAYS, "_table"),
     "randomness.geometric": (ARRAYS, "_laplace_tables _tables"),
-    "report.frame": ("templates, each compiled once and kept with a lock held, as Jinja2 does", "_templates"),
+    "report.shown": ("templates, each compiled once and kept with a lock held, as Jinja2 does", "_templates"),
     "sketches.addresses.DomainAddresses": (ARRAYS, "_index"),
     "sketches.noise.NoiseDistribution": (NUMBERS, "variance"),
 }
@@ -90,7 +90,7 @@ REVIEWED_OUTSIDE = {
     "accounting.recording.recording: _staying": "only commands ask for it, which make one release at a time",
     "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
     "ingest.source.telling_of_rows: error": "an error on its way, which the thread has that raised it",
-    "accounting.sql.tell_of_forks: _forks": "with its lock held, which a fork holds, too",
+    "accounting.sql.SqlStorage.__init__: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
     "cli.signals._on_signal: _received": "signals come to the main thread; a list takes one more in one step",

@@ -9,7 +9,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import to_document
 from anonhist.formats.files import read, write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.local import KRR
 from anonhist.local.files import read_survey, read_tally
 from anonhist.mechanisms import release

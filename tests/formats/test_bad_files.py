@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import from_document, to_document
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.formats.tables import to_arrow
 from anonhist.mechanisms import release
 from anonhist.profiles import Profile

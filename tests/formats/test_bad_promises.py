@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.releases import Release
 from anonhist_testing.bad_files import ABSENT, as_json, as_parquet, change_field
 from anonhist_testing.cases import each_of

@@ -7,7 +7,7 @@ import pytest
 from anonhist.catalogue import MECHANISMS
 from anonhist.errors import DataError
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.mechanisms import release
 from anonhist.mechanisms.releasing import mechanism_class
 from anonhist.profiles import Profile

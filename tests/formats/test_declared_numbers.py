@@ -13,7 +13,7 @@ import pytest
 import anonhist as ah
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import to_document
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.mechanisms import (
     CentralMechanism,
     FrobeniusMechanism,

@@ -16,7 +16,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.formats.document import to_document
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
 from anonhist.graphs.files import _CENTRAL, _METHODS

@@ -12,7 +12,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PrevalenceMechanism, PrivHistMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, Profile

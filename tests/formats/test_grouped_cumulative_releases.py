@@ -13,9 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.cumulative_releases import to_cumulative_document
 from anonhist.formats.files import read, write
-from anonhist.formats.reading import is_table_of_release
+from anonhist.formats.releases import is_table_of_release, to_cumulative_document
 from anonhist.formats.tables import csv_text
 from anonhist.mechanisms.window_release import release_cumulative_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

@@ -17,15 +17,13 @@ from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import to_document
 from anonhist.formats.files import read, write
-from anonhist.formats.grouped_releases import from_grouped_document, to_grouped_document
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import from_grouped_document, read_release, to_grouped_document
 from anonhist.formats.tables import csv_text
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import Group, GroupedProfile
-from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.totals import NestedTotals
+from anonhist.releases.grouped import GroupedRelease, NestedTotals
 from anonhist.report.wording import describe_excess
 
 KEY = "0123456789abcdef" * 2

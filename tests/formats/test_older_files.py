@@ -6,7 +6,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.formats.files import read
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.formats.untrusted import check_version
 from anonhist.local.files import read_survey, read_tally
 from anonhist_testing.cases import each_of

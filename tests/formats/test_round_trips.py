@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, OutputError, UsageError
 from anonhist.formats.document import from_document, to_document
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism, PartitionMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

@@ -14,7 +14,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import Recorded
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.kinds import RELEASED_BY
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.releases import Release

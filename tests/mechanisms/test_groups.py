@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.formats.files import read as read_file
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.mechanisms.grouping import FindGroups, release_groups

@@ -20,8 +20,7 @@ from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import GroupedProfile, total_of
-from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.totals import CrossingTotals, NestedTotals
+from anonhist.releases.grouped import CrossingTotals, GroupedRelease, NestedTotals
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

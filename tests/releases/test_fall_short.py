@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.formats.tables import csv_text
 from anonhist.graphs.degree_numbers import degree_ccdf, nodes_with_edges, num_nodes
 from anonhist.graphs.edge_privacy import EdgeMechanism
@@ -30,7 +30,7 @@ from anonhist.properties.estimate import Holds
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Mechanism, Release
-from anonhist.releases.protocols import runs_fall_short
+from anonhist.releases.made import runs_fall_short
 from anonhist.report import Guessing, write_report
 from anonhist.report.wording import no_intervals
 from anonhist_testing.cases import each_of

@@ -14,7 +14,7 @@ from anonhist.catalogue import load
 from anonhist.errors import DataError
 from anonhist.formats.document import Recorded, Remade, remade
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.graph import DEGREES
 from anonhist.graphs.node_mechanism import NodeMechanism
@@ -24,7 +24,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases.protocols import CENTRAL, ReleaseKind, Words
+from anonhist.releases.made import CENTRAL, ReleaseKind, Words
 from anonhist.report.page import VIEW, ReleaseView
 from anonhist.sketches.release import SKETCH, SketchMechanism
 from anonhist.terminal.display import say

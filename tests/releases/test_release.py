@@ -23,7 +23,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Holds
 from anonhist.releases import Mechanism, Release
-from anonhist.releases.protocols import USUAL_RUNS
+from anonhist.releases.made import USUAL_RUNS
 from anonhist_testing.cases import each_of
 from anonhist_testing.progress import assert_moves
 from anonhist_testing.sources import SeededSource

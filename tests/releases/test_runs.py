@@ -14,7 +14,7 @@ from anonhist.numeric.pulse import pulse, pulsing, tell_share
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.releases import Release, ReleaseError
-from anonhist.releases.protocols import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
+from anonhist.releases.made import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, generator_of
 from anonhist.sketches import HashedSketch
 from anonhist_testing.cases import each_of

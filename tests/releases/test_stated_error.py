@@ -11,7 +11,7 @@ from anonhist.catalogue import Levels
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document
 from anonhist.formats.files import write
-from anonhist.formats.reading import read_release
+from anonhist.formats.releases import read_release
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.frobenius.mechanism import inside_groups
 from anonhist.mechanisms.grouping import release_groups

@@ -36,7 +36,7 @@ from anonhist.properties.orders import hill_curve
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.evidence import whole_interval
-from anonhist.releases.protocols import runs_fall_short
+from anonhist.releases.made import runs_fall_short
 from anonhist.releases.runs import METHOD, prevalences_at
 from anonhist.report import write_report
 from anonhist_testing.sources import SeededSource

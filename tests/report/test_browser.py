@@ -18,7 +18,7 @@ from anonhist.mechanisms.window_release import release_cumulative, release_cumul
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.report import write_report
 from anonhist.report.budget import write_budget
-from anonhist.report.frame import Sheet
+from anonhist.report.shown import Sheet
 
 BROWSER = next(
     filter(

@@ -20,7 +20,7 @@ from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.report import plot, write_report
 from anonhist.report.budget import MOST_LISTED, PLACES, Spending, purposes_of, write_budget
 from anonhist.report.budget_wording import composed_epsilon
-from anonhist.report.frame import Sheet
+from anonhist.report.shown import Sheet
 from anonhist_testing.cases import each_of
 
 EVIL = "<script>alert('1')</script>\"&"

@@ -170,7 +170,7 @@ def test_five_hundred_groups_stay_readable(tmp_path: Path, whole: Callable[[str]
 
 
 def test_more_groups_are_in_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonhist.report.groups._MOST_LISTED", 3)
+    monkeypatch.setattr("anonhist.report.groups.MOST_LISTED", 3)
     page = written(release_of("item"), tmp_path)
     assert len(rows_of(page)) == 3
     assert "And 1 more group, which files of the release have." in page

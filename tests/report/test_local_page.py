@@ -17,7 +17,7 @@ from anonhist.local import KRR, FrequencyEstimate
 from anonhist.local.estimate import NormalLimits
 from anonhist.local.page import drawn, facts, label_text, most_frequent, row_texts, share, write_frequencies
 from anonhist.report import plot, write_report
-from anonhist.report.frame import Sheet
+from anonhist.report.shown import Sheet
 
 Named = Callable[[str], Any]
 

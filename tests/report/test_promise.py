@@ -14,7 +14,7 @@ from anonhist.local.page import promise as local_promise
 from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
-from anonhist.report.frame import promised
+from anonhist.report.shown import promised
 from anonhist.report.wording import (
     any_user,
     exclusions,

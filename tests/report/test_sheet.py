@@ -17,7 +17,7 @@ from anonhist.formats.tables import csv_text
 from anonhist.releases import Release
 from anonhist.report import write_report
 from anonhist.report.figures import Hover, canvas, inline_svg
-from anonhist.report.frame import Sheet, download
+from anonhist.report.shown import Sheet, download
 
 HOSTILE = '</title></h1><script src="//a.org/x.js">1</script><img onerror=alert(1)> {{ 7*7 }}{% raw %} &amp; "quotes"'
 Named = Callable[[str], Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from anonhist.report.figures import inline_svg
-from anonhist.report.frame import Sheet
+from anonhist.report.shown import Sheet
 from anonhist_papers.figures import experiment_figure
 
 if TYPE_CHECKING:

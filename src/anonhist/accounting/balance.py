@@ -18,7 +18,7 @@ from anonhist.privacy import short_decimal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from anonhist.accounting.repeating import Row, Transaction
+    from anonhist.accounting.sql import Row, SqlTransaction
 
 
 class State(StrEnum):
@@ -186,7 +186,7 @@ class Sums:
             raise no_dataset(dataset, self.datasets, shown)
         return self._budgets[dataset], self._spent[dataset]
 
-    def is_part_of(self, state: Transaction) -> bool:
+    def is_part_of(self, state: SqlTransaction) -> bool:
         """Tell whether a ledger has the entries that were followed."""
         last = state.row(self.number)
         return self._ledger == state.ledger_id() and last is not None and last.digest == self.head
@@ -242,7 +242,7 @@ class Sums:
         del self._pending[row.about]
 
 
-def sums_of(state: Transaction, known: Sums | None, shown: str) -> Sums:
+def sums_of(state: SqlTransaction, known: Sums | None, shown: str) -> Sums:
     """Return what all entries of a ledger add up to.
 
     If the ledger has the last entry of ``known``, only those after it are followed.

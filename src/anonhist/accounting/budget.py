@@ -178,11 +178,11 @@ _CHANGES = {
 def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
     """Say what is left of a budget, which is public in a ledger."""
     place = 0 if cost.epsilon > left.epsilon else 1
-    name, asked = "εδ"[place], _rounded(cost[place], ROUND_CEILING)
-    limit = _rounded(budget.limit[place], ROUND_CEILING).removeprefix("= ")
+    asked = equal("εδ"[place], amount(cost[place], longest=_SHORT))
+    limit = amount(budget.limit[place], longest=_SHORT)
     # Less than the last decimal to which costs are rounded is nothing.
     is_spent = left[place] * _FINEST < 1
-    there = "nothing" if is_spent else _rounded(left[place], ROUND_FLOOR).removeprefix("= ")
+    there = "nothing" if is_spent else amount(left[place], rounding=ROUND_FLOOR, longest=_SHORT)
     way_out = {
         (0, False): "use a smaller `epsilon`",
         (0, True): "its budget is spent, and no further release fits",
@@ -190,15 +190,25 @@ def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
         (1, True): "use a mechanism with δ = 0",
     }
     return (
-        f"The release would cost {name} {asked}, and of the budget of {budget.dataset!r}, {limit}, {there} is left: "
+        f"The release would cost {asked}, and of the budget of {budget.dataset!r}, {limit}, {there} is left: "
         f"nothing was released; {way_out[place, is_spent]}."
     )
 
 
-def _rounded(value: Fraction, rounding: str) -> str:
-    """Write a number exactly if that is short, otherwise with four digits: never less than it costs, nor more left."""
+def amount(value: Fraction, *, rounding: str = ROUND_CEILING, longest: int = 8) -> str:
+    """Write ε or δ exactly if that is short, otherwise with four digits: what is spent is rounded up."""
     exact = short_decimal(value)
-    if "/" not in exact and len(exact) <= _SHORT:
-        return f"= {exact}"
+    if "/" not in exact and len(exact) <= longest:
+        return exact
     rounded = Context(prec=4, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"≈ {float(rounded):.4g}"
+
+
+def amount_left(value: Fraction) -> str:
+    """Write what is left of ε or δ, rounded down."""
+    return amount(value, rounding=ROUND_FLOOR)
+
+
+def equal(name: str, number: str) -> str:
+    """Say that ε or δ is a number, or about one."""
+    return f"{name} {number}" if number.startswith("≈") else f"{name} = {number}"

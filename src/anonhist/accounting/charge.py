@@ -17,7 +17,7 @@ from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import Guarantee, parse_whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _FRACTION = re.compile(r"[0-9]+(?:/[0-9]+)?", re.ASCII)
 
@@ -40,7 +40,19 @@ def exact(text: object) -> Fraction:
     raise DataError("a number of a ledger is not a fraction of at least 0")
 
 
-_FINGERPRINT = re.compile("[0-9a-f]{64}")
+def _hexadecimal(what: str, digits: int) -> Callable[[str], str]:
+    """Return what refuses a text that is not so many hexadecimal digits."""
+    written = re.compile(f"[0-9a-f]{{{digits}}}")
+
+    def parse(given: str) -> str:
+        if not isinstance(given, str) or not written.fullmatch(given):
+            raise UsageError(f"{what} must be {digits} hexadecimal digits, not {given!r:.80}.")
+        return given
+
+    return parse
+
+
+parse_digest = _hexadecimal("A digest", 64)
 _LANES, _DIGITS = 4, 16
 
 
@@ -55,12 +67,6 @@ class NoisePart(NamedTuple):
     is_whole: bool
 
 
-def _parse_fingerprint(given: str) -> str:
-    if not isinstance(given, str) or not _FINGERPRINT.fullmatch(given):
-        raise UsageError(f"A fingerprint must be 64 hexadecimal digits, not {given!r:.80}.")
-    return given
-
-
 @frozen
 class Reading:
     """Which state of a sketch is read: the parts of its noise, and a fingerprint of its counters.
@@ -70,7 +76,7 @@ class Reading:
     """
 
     parts: tuple[NoisePart, ...]
-    fingerprint: Checked[str] = converted(_parse_fingerprint)
+    fingerprint: Checked[str] = converted(_hexadecimal("A fingerprint", 64))
 
     @property
     def identities(self) -> frozenset[str]:
@@ -193,7 +199,6 @@ class Run:
 
 
 _LONGEST_TEXT, _LONGEST_NUMBER = 1000, 10**2000
-_LEDGER, _DIGEST = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{64}")
 
 
 def parse_line(text: str, name: str) -> str:
@@ -201,19 +206,6 @@ def parse_line(text: str, name: str) -> str:
     if not isinstance(text, str) or len(text) > _LONGEST_TEXT or not text.isprintable():
         raise UsageError(f"`{name}` must be one line of at most {_LONGEST_TEXT:,} characters, not {text!r:.80}.")
     return text
-
-
-def parse_digest(digest: str) -> str:
-    """Return a SHA-256 digest as 64 hexadecimal digits, or refuse what is none."""
-    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-        raise UsageError(f"A digest must be 64 hexadecimal digits, not {digest!r:.80}.")
-    return digest
-
-
-def _parse_ledger(given: str) -> str:
-    if not isinstance(given, str) or not _LEDGER.fullmatch(given):
-        raise UsageError(f"The id of a ledger must be 32 hexadecimal digits, not {given!r:.80}.")
-    return given
 
 
 @frozen
@@ -266,7 +258,7 @@ class Receipt:
     7
     """
 
-    ledger: Checked[str] = converted(_parse_ledger)
+    ledger: Checked[str] = converted(_hexadecimal("The id of a ledger", 32))
     entry: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="entry"))
     head: Checked[str] = converted(parse_digest)
 

@@ -1,4 +1,4 @@
-"""Entries of a ledger: what happened, as canonical text, each chained to all before it by SHA-256."""
+"""Entries of a ledger, as canonical text, each chained to all before it by SHA-256, and the charges among them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonhist.accounting.budget import Budget, Cost
-from anonhist.accounting.charge import Charge, Reading, Run, exact, parse_digest, parse_line
-from anonhist.errors import DataError, UsageError
+from anonhist.accounting.budget import NOTHING, Budget, Cost
+from anonhist.accounting.charge import (
+    Charge,
+    EarlierReading,
+    Reading,
+    Receipt,
+    Run,
+    damaged,
+    exact,
+    parse_digest,
+    parse_line,
+    who,
+)
+from anonhist.accounting.sql import Row
+from anonhist.errors import DataError, RunError, UsageError, parameter
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from anonhist.accounting.sql import SqlTransaction
 
 
 @dataclass(frozen=True)
@@ -222,3 +237,148 @@ def chained(previous: str, document: str) -> str:
 def now() -> str:
     """Return the time, in UTC, to the microsecond."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# So begins what an entry says of a read-out; where texts have this, it is spelled otherwise.
+_READING = '"reading":{'
+
+
+def read_entry(row: Row, shown: str) -> Entry:
+    """Return the entry that is stored, or say which one is damaged."""
+    try:
+        return Entry.read(row.document)
+    except DataError:
+        raise damaged(shown, f"entry {row.number} is not one that this version writes") from None
+
+
+def append(ours: SqlTransaction, event: Event) -> Row:
+    """Add an entry, chained to the last one."""
+    number, head = ours.last()
+    entry = Entry(ours.ledger_id(), number + 1, event, now(), who(), __version__)
+    try:
+        digest = chained(head, entry.document)
+    except UnicodeEncodeError:
+        raise UsageError(
+            "What is charged has names with characters that are no text: write them in UTF-8, and try again."
+        ) from None
+    row = Row(entry.number, event.dataset, event.about, entry.document, digest)
+    ours.append(row)
+    return row
+
+
+def charge_at(state: SqlTransaction, number: int, shown: str, dataset: str | None = None) -> Charged:
+    """Return the charge with a number."""
+    row = state.row(number)
+    event = None if row is None else read_entry(row, shown).event
+    if not isinstance(event, Charged) or dataset not in {None, event.dataset}:
+        where = "The ledger" if dataset is None else f"The data set {dataset!r}"
+        does = {Completed: "completes", Voided: "voids"}.get(type(event), "")
+        told = f": that entry {does} entry {event.about}" if does and event is not None else ""
+        raise UsageError(f"{where} has no charge with the number {number}{told}.")
+    return event
+
+
+def charge_of(state: SqlTransaction, receipt: Receipt, shown: str) -> Charged:
+    """Return the charge of a receipt, or refuse one of another ledger."""
+    row = state.row(receipt.entry)
+    if receipt.ledger != state.ledger_id() or row is None or row.digest != receipt.head:
+        raise UsageError(f"The charge was made in another ledger than {shown!r}.")
+    return charge_at(state, receipt.entry, shown)
+
+
+def readings_of(state: SqlTransaction, dataset: str, shown: str) -> Iterator[EarlierReading]:
+    """Yield all read-outs of sketches that were charged, whichever data set was; what others paid does not count."""
+    for row in state.rows(None):
+        if _READING in row.document:
+            event = read_entry(row, shown).event
+            if isinstance(event, Charged) and event.charge.reading is not None:
+                yield EarlierReading(
+                    row.number, event.charge.reading, event.cost if event.dataset == dataset else NOTHING
+                )
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The charge of a run that was started before; ``outcome`` is None if its process died, or runs."""
+
+    receipt: Receipt
+    charge: Charge
+    outcome: Completed | None
+
+    def refusal(self, shown: str, *, file: str = "") -> RunError:
+        """Return why it is not charged once more: noise is never drawn twice under one charge."""
+        run = self.charge.run
+        name, number = "" if run is None else run.id, self.receipt.entry
+        if self.outcome is not None:
+            where = f", to {run.output!r}" if run is not None and run.output else ""
+            return RunError(
+                f"The run {name!r:.80} was released before, as entry {number} of {shown}{where}"
+                f"{file and f', and {file}'}: "
+                "use what was written then, or make another release, with another `run_id`, which is charged anew."
+            )
+        return RunError(
+            f"The run {name!r:.80} was charged as entry {number} of {shown}, and whether anybody saw its release is "
+            "unknown: wait if it still runs; if it was killed, look for a file .anonhist-….part where its output was "
+            f"to be, void entry {number} ('anonhist budget void') only if nobody saw anything, and run it again."
+        )
+
+
+def earlier_run(state: SqlTransaction, asked: Charge, shown: str) -> Repeated | None:
+    """Return the charge of the same run that was not voided, if there is one; refuse one with other settings.
+
+    A read-out of a sketch draws no noise, and may be charged again: then it is the last whose release is whole.
+    """
+    if asked.run is None:
+        return None
+    found: list[Repeated] = []
+    for number, digest, event in _charges(state, asked.run.id, shown):
+        about = state.about(number)
+        outcome = None if about is None else read_entry(about, shown).event
+        if isinstance(outcome, Voided):
+            continue
+        if other := difference(event.charge, asked):
+            raise UsageError(
+                f"The run {asked.run.id!r:.80} was charged as entry {number} of {shown} with other settings ({other} "
+                "differs): give the same, or another `run_id`."
+            )
+        receipt = Receipt(state.ledger_id(), number, digest)
+        found.append(Repeated(receipt, event.charge, outcome if isinstance(outcome, Completed) else None))
+    whole = [each for each in found if each.outcome is not None]
+    return next(reversed(whole or found), None)
+
+
+def _charges(state: SqlTransaction, run_id: str, shown: str) -> Iterator[tuple[int, str, Charged]]:
+    # So an entry spells it; where other texts have this, quotes are escaped.
+    spelled = f'"run":{{"id":{canonical(run_id)},'
+    for row in state.rows(None):
+        if spelled in row.document:
+            event = read_entry(row, shown).event
+            if isinstance(event, Charged) and event.charge.run is not None and event.charge.run.id == run_id:
+                yield row.number, row.digest, event
+
+
+def difference(earlier: Charge, asked: Charge) -> str | None:
+    """Return the name of a public setting in which two charges differ, or None."""
+    first, second = _settings(earlier), _settings(asked)
+    for name in (*first, *(each for each in second if each not in first)):
+        if first.get(name) != second.get(name):
+            return parameter(name)
+    return None
+
+
+def _settings(charge: Charge) -> dict[str, object]:
+    told, run = charge.guarantee, charge.run
+    reading = None if charge.reading is None else charge.reading.details()
+    return {
+        **({} if run is None else run.settings),
+        "dataset": charge.dataset,
+        "unit": told.unit,
+        "relation": told.relation,
+        "epsilon": told.epsilon,
+        "mechanism": charge.mechanism,
+        "delta": told.delta,
+        "share of noise": told.party_epsilon,
+        "setting of the mechanism": canonical(dict(charge.parameters)),
+        "purpose": charge.purpose,
+        "state of the sketch": reading,
+    }

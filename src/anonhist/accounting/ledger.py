@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
+from urllib.parse import urlsplit
 
-from anonhist.accounting.address import storage_at
 from anonhist.accounting.balance import Balance, Sums, balance_of, no_dataset, sums_of
 from anonhist.accounting.budget import DEFAULT_DELTA, Budget, Cost, check_limits, exceeded, rounded_down
 from anonhist.accounting.charge import Charge, Receipt, further_cost, parse_digest, parse_line
-from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided
-from anonhist.accounting.repeating import (
+from anonhist.accounting.entry import (
+    Charged,
+    Completed,
+    Created,
+    Entry,
     Repeated,
-    Row,
+    Voided,
     append,
     charge_at,
     charge_of,
@@ -23,12 +26,57 @@ from anonhist.accounting.repeating import (
     read_entry,
     readings_of,
 )
-from anonhist.errors import BudgetError, UsageError
+from anonhist.accounting.sql import Row
+from anonhist.errors import BudgetError, UsageError, mask
 from anonhist.privacy import EpsilonLike, NeighboringRelation
 from anonhist.privacy.conversion import epsilon_at
 
 if TYPE_CHECKING:
-    from anonhist.accounting.repeating import Storage, Transaction
+    from anonhist.accounting.sql import SqlStorage, SqlTransaction
+
+_SQLITE = "sqlite:///"
+_POSTGRESQL = ("postgresql://", "postgres://")
+
+# Settings as PostgreSQL's programs take them, addresses without their slashes, and files with parameters.
+_MAY_HOLD_A_SECRET = re.compile(
+    r"^\s*postgres(?:ql)?:(?!//)|^(?!postgres).*(?:\b(?:password|passfile|host|user|dbname)\s*=|[?#])", re.IGNORECASE
+)
+# As in [::1]:5432.
+_NUMERIC_HOST = re.compile(r"\[[^\]]*\]")
+
+
+def storage_at(address: str) -> SqlStorage:
+    """Return the database at an address, ``PATH``, ``sqlite:///PATH`` or ``postgresql://…``, without opening it."""
+    if not isinstance(address, str) or not address.strip() or not address.isprintable():
+        raise UsageError(
+            "`ledger` must be a file, such as budget.db, or an address, such as postgresql://host/database."
+        )
+    if _MAY_HOLD_A_SECRET.search(address) or (address.startswith(_POSTGRESQL) and _has_odd_colon(address)):
+        raise UsageError(
+            "A ledger is a file, such as budget.db or sqlite:///budget.db, or an address such as "
+            "postgresql://user@host/database; what was given is neither, and is not shown, as it may hold a password."
+        )
+    if address.startswith(_POSTGRESQL):
+        from anonhist.accounting.postgresql import PostgresqlStorage
+
+        return PostgresqlStorage(address)
+    path = address.removeprefix(_SQLITE)
+    if "://" in path or not path:
+        raise UsageError(
+            f"A ledger is a file, such as budget.db or sqlite:///budget.db, or a postgresql:// address, not "
+            f"{mask(address)!r:.200}."
+        )
+    from anonhist.accounting.sqlite import SqliteStorage
+
+    return SqliteStorage(path)
+
+
+def _has_odd_colon(address: str) -> bool:
+    """Return whether an address has a colon before something that is no port: it may be a user and a password."""
+    parts = urlsplit(address)
+    hosts = _NUMERIC_HOST.sub("", parts.netloc.rpartition("@")[2]).split(",")
+    ports = [host.partition(":")[2] for host in hosts]
+    return ":" in parts.path or any(port and not port.isdigit() for port in ports)
 
 
 class Ledger:
@@ -59,7 +107,7 @@ class Ledger:
     """
 
     def __init__(self, address: str) -> None:
-        self._storage: Storage = storage_at(address)
+        self._storage: SqlStorage = storage_at(address)
         # What the entries added up to when something was last charged: only those since then are read again.
         self._sums: Sums | None = None
 
@@ -160,7 +208,7 @@ class Ledger:
             row = append(ours, Charged(asked, cost))
             return Receipt(ours.ledger_id(), row.number, row.digest)
 
-    def _followed(self, ours: Transaction) -> Sums:
+    def _followed(self, ours: SqlTransaction) -> Sums:
         """Return what all entries add up to. Where that is cut short, as by Ctrl-C, half an entry must not be known."""
         known, self._sums = self._sums, None
         self._sums = sums_of(ours, known, self.shown)

@@ -13,7 +13,6 @@ from anonhist.errors import DataError, MissingExtraError, OutputError, UsageErro
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from anonhist.accounting.repeating import Storage
 
 _DEFAULT, _OF_OLD_VERSIONS = "anonhist", "public"
 # Nothing to quote or to fold, so that there is one way to write it.
@@ -292,7 +291,7 @@ class Moved(NamedTuple):
     owner: str = ""
 
 
-def move(storage: Storage) -> Moved:
+def move(storage: SqlStorage) -> Moved:
     """Move the only ledger of a database to the schema of its address: all of it, or nothing.
 
     Nobody charges meanwhile. Rights to the tables stay; those to the schema are given anew.

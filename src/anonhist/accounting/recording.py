@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from anonhist.accounting.budget import NOTHING
 from anonhist.accounting.charge import Charge, Run, as_setting
 from anonhist.accounting.ledger import Ledger
 from anonhist.errors import AnonhistError, UsageError
+from anonhist.privacy import Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from anonhist.accounting.charge import Reading, Receipt
-    from anonhist.privacy import Guarantee
 
 VARIABLE = "ANONHIST_LEDGER"
 _UNREAD = "it ended before private data were read"
@@ -24,23 +25,20 @@ _UNREAD = "it ended before private data were read"
 _staying: list[str] = []
 
 
-class Priced(Protocol):
-    """A mechanism, as far as its price goes."""
+class MadeBy(Protocol):
+    """A mechanism, as ledgers and releases of all kinds know it: a frozen, public, printable value."""
 
     @property
     def name(self) -> str:
-        """Its name."""
-        ...
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Its public parameters."""
-        ...
+    def parameters(self) -> Mapping[str, str | int]:
+        """Its public parameters, enough to make it again; exact numbers are text ("1/2")."""
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one release."""
-        ...
+        """The guarantee of one of its releases."""
 
 
 class Price(NamedTuple):
@@ -52,7 +50,7 @@ class Price(NamedTuple):
     reading: Reading | None = None
 
     @classmethod
-    def of(cls, mechanism: Priced) -> Price:
+    def of(cls, mechanism: MadeBy) -> Price:
         """Return the price of one release by a mechanism."""
         return cls(mechanism.guarantee, mechanism.name, mechanism.parameters)
 

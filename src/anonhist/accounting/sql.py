@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL have in common: tables, migrations, and one connection at a time."""
+"""Where entries are kept: tables and migrations of SQLite and PostgreSQL, and one connection at a time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import re
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakSet
 
 from anonhist.accounting.charge import damaged
-from anonhist.accounting.repeating import Row
 from anonhist.errors import DataError, OutputError
 
 if TYPE_CHECKING:
@@ -22,8 +21,22 @@ if TYPE_CHECKING:
 _COLUMNS = "number, dataset, about, document, digest"
 
 
+class Row(NamedTuple):
+    """An entry as it is stored: ``number`` is its place from 1 on, ``digest`` that of the chain up to it.
+
+    ``about`` is the number of the charge that it completes or voids; None for others. No two entries are about one
+    charge.
+    """
+
+    number: int
+    dataset: str
+    about: int | None
+    document: str
+    digest: str
+
+
 class SqlTransaction:
-    """The queries, in the words of both databases."""
+    """Reads and appends, all or none of which are kept; no other transaction runs meanwhile."""
 
     def __init__(self, connection: Any, worded: Callable[[str], str], shown: str) -> None:
         self._connection, self._worded, self._shown = connection, worded, shown
@@ -32,11 +45,8 @@ class SqlTransaction:
         found: list[Any] = self._connection.execute(self._worded(query), values).fetchall()
         return found
 
-    def _do(self, query: str, values: Sequence[object]) -> None:
-        self._connection.execute(self._worded(query), values)
-
     def ledger_id(self) -> str:
-        """Return the id of the ledger."""
+        """Return the id of the ledger, drawn when it was made."""
         found = self._all("SELECT value FROM anonhist_ledger WHERE name = 'id'")
         if not found or not isinstance(found[0][0], str):
             raise damaged(self._shown, "it has no id")
@@ -44,7 +54,7 @@ class SqlTransaction:
         return own
 
     def last(self) -> tuple[int, str]:
-        """Return number and digest of the last entry."""
+        """Return number and digest of the last entry; 0 and an empty text if there is none."""
         found = self._all("SELECT number, digest FROM anonhist_entries ORDER BY number DESC LIMIT 1")
         number, digest = found[0] if found else (0, "")
         if not isinstance(number, int) or not isinstance(digest, str):
@@ -53,7 +63,8 @@ class SqlTransaction:
 
     def append(self, row: Row) -> None:
         """Add an entry."""
-        self._do(f"INSERT INTO anonhist_entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608  # no input
+        query = f"INSERT INTO anonhist_entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608  # no input
+        self._connection.execute(self._worded(query), row)
 
     def row(self, number: int) -> Row | None:
         """Return an entry, or None."""
@@ -88,25 +99,13 @@ def _row(found: Sequence[Any]) -> Row:
     return Row(number, dataset, about, *(each if isinstance(each, str) else "" for each in (document, digest)))
 
 
-class Forked(Protocol):
-    """Something with a lock and a connection."""
-
-    def before_fork(self) -> None:
-        """Wait until no other thread uses it, keep them from it, and close what is open."""
-        ...
-
-    def after_fork(self, *, is_child: bool) -> None:
-        """Let it be used again, in a child with a new lock."""
-        ...
-
-
 class _Forks:
-    """Everything that must be told of forks, and what was told of the fork that is under way."""
+    """All databases that must be told of forks, and what was told of the fork that is under way."""
 
     def __init__(self) -> None:
         self.turn = RLock()
-        self.known: WeakSet[Forked] = WeakSet()
-        self.told: list[Forked] = []
+        self.known: WeakSet[SqlStorage] = WeakSet()
+        self.told: list[SqlStorage] = []
 
     def before(self) -> None:
         self.turn.acquire()
@@ -130,12 +129,6 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=lambda: _forks.after(is_child=False),
         after_in_child=lambda: _forks.after(is_child=True),
     )
-
-
-def tell_of_forks(forked: Forked) -> None:
-    """Have something told of every fork from now on, as long as it is there."""
-    with _forks.turn:  # none is under way
-        _forks.known.add(forked)
 
 
 # One tuple of statements leads from each version of the schema to the next, from none to 1 first.
@@ -177,7 +170,8 @@ class SqlStorage(ABC):
         self._turn = RLock()
         self._open: tuple[int, Any] | None = None
         self._is_used = False
-        tell_of_forks(self)
+        with _forks.turn:  # no fork is under way
+            _forks.known.add(self)
 
     @property
     def shown(self) -> str:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
 from anonhist.accounting.charge import EarlierReading, Receipt, further_cost
-from anonhist.accounting.entry import Charged, Completed, Created, Entry, Event, Voided, chained
+from anonhist.accounting.entry import Charged, Completed, Created, Entry, Event, Voided, chained, difference
 from anonhist.accounting.ledger import Ledger
-from anonhist.accounting.repeating import difference
 from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.accounting.charge import Charge
-    from anonhist.accounting.repeating import Row
+    from anonhist.accounting.sql import Row
 
 
 class Derivation:

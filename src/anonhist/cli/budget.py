@@ -114,7 +114,7 @@ def move(*, ledger: str | None, quiet: bool) -> None:
     of the tables. Rights to the tables stay, but whoever releases needs the right to use the new schema.
     """
     from anonhist.accounting import Ledger, verify
-    from anonhist.accounting.address import storage_at
+    from anonhist.accounting.ledger import storage_at
     from anonhist.accounting.postgresql import move as move_ledger
 
     address = check_given(ledger)
@@ -164,7 +164,7 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         planned, missing = schedule(balance, number, with_distributions=True), ""
     except MissingExtraError as error:
         planned, missing = schedule(balance, number, with_distributions=False), error.sentence
-    from anonhist.report.budget_wording import amount_left, equal
+    from anonhist.accounting.budget import amount_left, equal
 
     budget, left, each = balance.budget, balance.left, planned.plain
     if as_json:
@@ -310,7 +310,8 @@ def _json(values: dict[str, Any]) -> str:
 def _say_balance(balance: Balance, shown: str) -> None:
     from rich.text import Text
 
-    from anonhist.report.budget_wording import NUMBERING, amount, amount_left, equal
+    from anonhist.accounting.budget import amount, amount_left, equal
+    from anonhist.report.budget_wording import NUMBERING
     from anonhist.terminal.destinations import console_on, print_hanging
 
     console = console_on(sys.stdout, widest=110)
@@ -334,8 +335,9 @@ def _say_balance(balance: Balance, shown: str) -> None:
 
 
 def _cells(item: Item) -> list[str]:
+    from anonhist.accounting.budget import amount
     from anonhist.accounting.charge import printable
-    from anonhist.report.budget_wording import amount, purpose_of
+    from anonhist.report.budget_wording import purpose_of
 
     return [
         str(item.entry.number),
@@ -352,7 +354,7 @@ def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
     """Print charges as a table, or where that has no room as paragraphs."""
     from rich.text import Text
 
-    from anonhist.report.budget_wording import equal
+    from anonhist.accounting.budget import equal
     from anonhist.terminal.destinations import print_hanging, table_fits, table_of
 
     rows, texts = [[Text(cell) for cell in cells] for cells in charges], (3, 4, 5, 6)
@@ -365,7 +367,8 @@ def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
 
 def _spent(balance: Balance) -> str:
     """Say what is spent: the plain sum, and what it is at the δ of the budget."""
-    from anonhist.report.budget_wording import amount, composed_epsilon, equal
+    from anonhist.accounting.budget import amount, equal
+    from anonhist.report.budget_wording import composed_epsilon
 
     plain = f"{equal('ε', amount(balance.spent.epsilon))} is spent, added up plainly"
     smaller = composed_epsilon(balance)
@@ -446,7 +449,7 @@ def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bo
         known.void(entry, reason, dataset=dataset)
         say_line(f"Warning: {_PART}", sys.stderr)
         if not quiet:
-            from anonhist.report.budget_wording import amount_left, equal
+            from anonhist.accounting.budget import amount_left, equal
 
             left = amount_left(known.balance(dataset).left.epsilon)
             say_done(f"{dataset}: entry {entry} is void; {equal('ε', left)} is left")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import SectionedCommand, given_options
+from anonhist.terminal.decorators import SectionedCommand, refuse_given
 from anonhist.terminal.destinations import STDOUT, check_target
 from anonhist.terminal.options import counting_options, output_options, users_option
 from anonhist.terminal.reading import LIMITS, are_parts, held_source, source_argument, tell_operator
@@ -17,35 +17,14 @@ if TYPE_CHECKING:
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
 
-_OF_EVENTS = (
-    "label",
-    "count",
-    "user",
-    "max_per_user",
-    "keep_null",
-    "table",
-    "format_",
-    "delimiter",
-    "no_header",
+_INPUT = (
+    *("label", "count", "user", "max_per_user", "keep_null", "table", "format_", "delimiter", "no_header"),
     "engine",
-    "part",
 )
 _OF_THE_FIRST = ("hash_labels", "order_key", "like", "keep_null")
 _SECTIONS = {
     "Part": ("part", "onto", "like", "hash_labels", "order_key"),
-    "Input": (
-        "label",
-        "count",
-        "user",
-        "max_per_user",
-        "keep_null",
-        "table",
-        "format_",
-        "delimiter",
-        "no_header",
-        "engine",
-        *LIMITS,
-    ),
+    "Input": (*_INPUT, *LIMITS),
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -147,13 +126,11 @@ def _check(sources: tuple[str, ...], onto: str | None, like: str | None, outputs
 
 def _check_settings(sources: tuple[str, ...], onto: str | None) -> None:
     """Refuse settings that a total or parts have already."""
-    context = click.get_current_context()
     if onto is not None:
-        for option in given_options(context, _OF_THE_FIRST):
-            raise UsageError(f"--onto takes the settings of its total: leave {option} out.")
+        refuse_given(_OF_THE_FIRST, "--onto takes the settings of its total: leave {} out.")
     if are_parts(sources):
-        for option in given_options(context, (*_OF_EVENTS, *_OF_THE_FIRST)):
-            raise UsageError(f"Parts are counted already, and {option} applies to events: leave {option} out.")
+        of_events = *_INPUT, "part", *_OF_THE_FIRST
+        refuse_given(of_events, "Parts are counted already, and {0} applies to events: leave {0} out.")
         if onto is None and len(sources) < 2:
             raise UsageError("A part is added to others: give several, or --onto TOTAL.counts.")
 

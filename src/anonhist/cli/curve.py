@@ -208,10 +208,7 @@ def _say(curve: Curve, stream: TextIO) -> None:
     console.print(Text(view.subtitle, style="bold"))
     if stream is sys.stdout:
         heads = (view.x_label, view.value_label, wording.band_name(curve), *(["kind"] if kinds else []))
-        rows = []
-        for at in wording.shown_points(curve):
-            cells = (wording.x_text(curve, at), wording.value_text(curve, at), wording.interval_text(curve, at))
-            rows.append([*map(Text, (*cells, *kinds[at : at + 1]))])
+        rows = [(*wording.cells_of(curve, at), *kinds[at : at + 1]) for at in wording.shown_points(curve)]
         console.print()
         console.print(table_of(heads, rows, console, texts=[3] if kinds else []))
         console.print()

@@ -24,6 +24,7 @@ from anonhist.terminal.decorators import (
     command_to_publish,
     given_options,
     option_word,
+    refuse_given,
     whole_number,
 )
 from anonhist.terminal.destinations import console_on, print_hanging
@@ -157,10 +158,12 @@ def estimate(
     outputs: Outputs,
 ) -> None:
     """Check everything that can be checked, then read, estimate, print and write; the help is above."""
-    options, protection = _own_options(own), protection_of(sources, protection)
+    # As the functions of properties call them.
+    options = {name: _read(name, value) for name, value in own.items() if value is not None}
+    protection = protection_of(sources, protection)
     context = click.get_current_context()
     if epsilon is None:
-        _refuse_options_of_private(context)
+        refuse_given(_OF_PRIVATE, "{} applies only to private estimates: add --epsilon, or leave it out.")
         account = UNCHARGED
         ask = _question(property_, options, level)
     else:
@@ -202,16 +205,14 @@ def estimate(
         _say_notes(found, protection, context)
 
 
-def _refuse_options_of_private(context: click.Context) -> None:
-    for option in given_options(context, _OF_PRIVATE):
-        raise UsageError(f"{option} applies only to private estimates: add --epsilon, or leave it out.")
-
-
 def _say_notes(found: Estimates, protection: Protection, context: click.Context) -> None:
     """Say what the interval of a private estimate leaves out, and whether a release would have a shorter one."""
+    from anonhist.mechanisms.estimators.statistic_mechanism import NOISE, SAMPLING
+
     if protection.max_per_user is not None:
         say_line(_BOUNDED.format(left_out=found.left_out), sys.stderr)
-    if _sampling_is_most(found[0][1]):
+    parts = dict(found[0][1].parts)
+    if parts[SAMPLING] > parts[NOISE]:
         release, estimate = commands_by_release(context)
         say_line(_BY_RELEASE.format(release=release, estimate=estimate), sys.stderr)
 
@@ -241,14 +242,6 @@ def _as_typed(context: click.Context, names: tuple[str, ...]) -> list[str]:
     for option, param in given_options(context, names).items():
         words += [option] if param.is_flag else [option, str(context.params[str(param.name)])]
     return words
-
-
-def _sampling_is_most(estimate: Estimate) -> bool:
-    """Say whether most of a private interval is not noise, from what was released."""
-    from anonhist.mechanisms.estimators.statistic_mechanism import NOISE, SAMPLING
-
-    parts = dict(estimate.parts)
-    return parts[SAMPLING] > parts[NOISE]
 
 
 def _question(name: str, options: dict[str, Any], level: float) -> Question:
@@ -287,11 +280,6 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
         raise UsageError(message)
     known.check(f"a private estimate of {name}", options)
     return lambda data, _: Estimates(((name, known.estimate(data, level=level, **promise, **options)),))
-
-
-def _own_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Return those options of properties that were given, as the functions call them."""
-    return {name: _read(name, value) for name, value in given.items() if value is not None}
 
 
 def _read(name: str, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
@@ -63,7 +63,6 @@ _NOTHING_LEFT_OUT = (
     "Excess: none. No more groups were found than each {kind} may count in, so none were left out; the share of "
     "epsilon for that was not spent."
 )
-_NOT_FOR_GROUPS = "{option} does not apply to a release of groups (--by); leave it out."
 
 
 class Asked(NamedTuple):
@@ -265,14 +264,6 @@ def release_groups_of(
         )
 
 
-def refuse_for_groups(context: click.Context, names: tuple[str, ...]) -> None:
-    """Refuse options that do not apply to groups."""
-    from anonhist.terminal.decorators import given_options
-
-    for option in given_options(context, names):
-        raise UsageError(_NOT_FOR_GROUPS.format(option=option))
-
-
 def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -> None:
     """Print what :func:`show_groups` does, and why there is no excess where one was wanted."""
     show_groups(release, stream)
@@ -282,12 +273,9 @@ def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -
 
 def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     """Print what was released, promised and done, and on a terminal a table of the groups."""
-    from rich.text import Text
+    from anonhist.report.groups import active_person, heads_of, how_added, row_of
+    from anonhist.report.wording import bound_of, many, promise_lines
 
-    from anonhist.report.groups import active_person, how_added, row_names
-    from anonhist.report.wording import bound_of, interval, many, promise_lines
-
-    words = release.first.words
     say_line(f"Released: {many(len(release), 'group')} by {', '.join(release.by)}.", stream)
     for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)
@@ -297,13 +285,8 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     if stream is sys.stderr or not stream.isatty():
         return
     console = console_on(stream, widest=100)
-    cells = []
     shown = release.everything
-    for group, each in islice(shown.items(), _SHOWN):
-        numbers = each.num_items(), each.k_plus(1)
-        texts = ((f"{found.value:,.0f}", interval(*found.interval)) for found in numbers)
-        cells.append([*row_names(group, release), *chain.from_iterable(texts)])
-    heads = (*release.by, words.total, "95 % interval", words.labels, "95 % interval")
-    console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(release.by))))
+    rows = [row_of(group, release, each) for group, each in islice(shown.items(), _SHOWN)]
+    console.print(table_of(heads_of(release), rows, console, texts=range(len(release.by))))
     if len(shown) > _SHOWN:
         console.print(f"… and {len(shown) - _SHOWN:,} more groups, in the file.", style="dim")

@@ -160,9 +160,6 @@ def json_text(planned: GroupPlan) -> str:
 
 
 def _say_groups(planned: GroupPlan, stream: TextIO) -> None:
-    from rich.text import Text
-
-    from anonhist.privacy import short_decimal
     from anonhist.report.groups import names_of
     from anonhist.report.wording import many, percent, with_error
 
@@ -184,7 +181,7 @@ def _say_groups(planned: GroupPlan, stream: TextIO) -> None:
         for row in planned.rows[:_SHOWN]
     ]
     heads = (*planned.by, "items", "expected error in items", "of the items", "mostly noise")
-    console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(planned.by))))
+    console.print(table_of(heads, cells, console, texts=range(len(planned.by))))
     if len(planned) > _SHOWN:
         console.print(f"… and {len(planned) - _SHOWN:,} more groups; -o FILE.csv writes all.", style="dim")
     runs = sorted({row.simulations for row in planned})
@@ -267,7 +264,7 @@ def plan(
     model: dict[str, Any] = {"items": items, "shape": shape or "zipf"}
     unit = protection.unit or PrivacyUnit.item()
     if like is not None:
-        from anonhist.formats.reading import read_release
+        from anonhist.formats.releases import read_release
 
         profile = read_release(like).profile
         unit = protection.unit or profile.unit
@@ -282,8 +279,6 @@ def plan(
 
 
 def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:
-    from rich.text import Text
-
     from anonhist.report.wording import percent, with_error
 
     console = console_on(stream, widest=100)
@@ -298,7 +293,7 @@ def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:
         for row in rows
     ]
     heads = ("mechanism", "epsilon", "items", "expected error in items", "of the items")
-    console.print(table_of(heads, [[*map(Text, each)] for each in cells], console, texts=[0]))
+    console.print(table_of(heads, cells, console, texts=[0]))
     console.print("Error: expected sorted ℓ1 distance, ± its standard error over the simulations.", style="dim")
 
 

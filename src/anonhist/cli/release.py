@@ -1,20 +1,28 @@
-"""``anonhist release``: events in, a private profile out."""
+"""``anonhist release``: events in, a private profile out, or cumulative windows."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
 from anonhist.catalogue import MECHANISM_OPTIONS, MECHANISMS, MechanismName
-from anonhist.cli.groups import GROUPING, grouping_options, refuse_excess_of_items, refuse_hidden_excess
-from anonhist.cli.windows import WINDOWS, windows_options
+from anonhist.cli.groups import (
+    GROUPING,
+    grouping_options,
+    refuse_excess_of_items,
+    refuse_hidden_excess,
+    release_groups_of,
+)
+from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.charging import CHARGING, charging_options
-from anonhist.terminal.decorators import SectionedCommand, WholeNumber
+from anonhist.terminal.charging import CHARGING, charging_options, write_charged
+from anonhist.terminal.decorators import SectionedCommand, WholeNumber, as_one, refuse_given
+from anonhist.terminal.destinations import console_on, table_of
 from anonhist.terminal.options import (
     epsilon_option,
     mechanism_options,
@@ -26,6 +34,7 @@ from anonhist.terminal.options import (
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import (
     READING,
+    held_source,
     one_source,
     profile_of_source,
     protection_of,
@@ -37,10 +46,193 @@ from anonhist.terminal.reading import (
 
 if TYPE_CHECKING:
     from anonhist.cli.groups import Asked
-    from anonhist.cli.windows import AskedWindows
+    from anonhist.releases.cumulative import Windows
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
+
+WINDOWS = ("cumulative_by", "days", "thresholds")
+# So many days are shown on a terminal: the last of equal spans.
+_DAYS_SHOWN = 15
+
+
+class AskedWindows(NamedTuple):
+    """The options of cumulative windows, as they were typed."""
+
+    by: str
+    days: str
+    thresholds: tuple[int, ...]
+
+    @classmethod
+    def of(cls, *, cumulative_by: str | None, days: str | None, thresholds: str | None) -> AskedWindows | None:
+        """Return what the options ask for; None where no windows are wanted."""
+        if cumulative_by is None:
+            for name, value in {"days": days, "thresholds": thresholds}.items():
+                if value is not None:
+                    raise UsageError(f"--{name} requires --cumulative-by, the column of dates.")
+            return None
+        if days is None or thresholds is None:
+            raise UsageError(
+                "--cumulative-by requires --days, a public list of days such as 2026-11-01..2026-11-30, and "
+                "--thresholds, such as 1,2,5."
+            )
+        return cls(cumulative_by, days, _whole_numbers(thresholds))
+
+
+def _whole_numbers(typed: str) -> tuple[int, ...]:
+    from anonhist.profiles.windows import parse_thresholds
+
+    words = [word.strip() for word in typed.split(",")]
+    # A word that is no number is refused with the others, in one sentence.
+    return parse_thresholds(
+        [int(word) if word.isascii() and word.isdigit() and len(word) < 20 else 0 for word in words]
+    )
+
+
+windows_options = as_one(
+    "windows",
+    click.option(
+        "--cumulative-by",
+        metavar="DATE",
+        help="Release how many labels have reached each threshold by the end of each day, since the first: "
+        "'day(COLUMN)', 'week(COLUMN)' or 'month(COLUMN)'. All days at once, under one budget.",
+    ),
+    click.option(
+        "--days",
+        metavar="DAYS",
+        help="With --cumulative-by: the days, which must be public: a range such as 2026-11-01..2026-11-30, or days "
+        "or months with commas between them. Rows of others are left out.",
+    ),
+    click.option(
+        "--thresholds",
+        metavar="K,K,…",
+        help="With --cumulative-by: how many items a label has to have, such as 1,2,5: each its own curve.",
+    ),
+    made=AskedWindows.of,
+)
+
+
+# So many groups are shown on a terminal.
+_GROUPS_SHOWN = 40
+_NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level_shares")
+
+
+def release_windows_of(
+    asked: AskedWindows,
+    grouping: Asked | None,
+    source: str,
+    *,
+    reading: dict[str, Any],
+    protection: Protection,
+    outputs: Outputs,
+    epsilon: str,
+    mechanism: str,
+    account: AskedAccount,
+) -> None:
+    """Read, release and write the windows: of all groups, where there are some."""
+    from anonhist.accounting.recording import Price
+    from anonhist.ingest.windows import listed_days, read_cumulative, read_cumulative_groups, unit_of_windows
+    from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
+    from anonhist.profiles.windows import in_one_group
+    from anonhist.terminal.display import log
+
+    wanted, bounds = protection.unit, None
+    if grouping is not None:
+        refuse_given(
+            _NOT_FOR_WINDOWS,
+            "{} does not apply to cumulative windows (--cumulative-by), whose groups are those that are listed: leave "
+            "it out, and list them with --groups.",
+        )
+        bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
+        # "--unit user" says no more than the bounds of users, which are on groups, too.
+        wanted = None if protection.max_per_user is not None else wanted
+    if reading["format"] not in (None, "events"):  # what was counted already has no days
+        raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
+    _, days = listed_days(asked.by, asked.days)
+    prepared, reason = prepare_cumulative(
+        epsilon=epsilon,
+        unit=unit_of_windows(wanted, protection.max_per_user, asked.thresholds, bounds=bounds),
+        relation=protection.relation,
+        mechanism=mechanism,
+        thresholds=len(asked.thresholds),
+        days=len(days),
+    )
+    price = partial(Price.of, prepared)
+    destination = account.destined(partial(outputs.for_release, source), price)
+    refuse_release(source)
+    held, said = held_source(source, reading)
+    own = without_format(said) | {
+        "days": days,
+        "thresholds": asked.thresholds,
+        "max_per_user": protection.max_per_user,
+        "unit": wanted,
+    }
+    with account.charged(price) as recorded:
+        with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
+            if grouping is None:
+                counts = in_one_group(read_cumulative(held, by=asked.by, progress=bars.reading, **own))
+            else:
+                counts = read_cumulative_groups(
+                    held,
+                    by=grouping.by,
+                    groups=grouping.groups or (),
+                    cumulative_by=asked.by,
+                    max_groups_per_user=grouping.max_groups_per_user,
+                    max_groups_per_label=grouping.max_groups_per_label,
+                    progress=bars.reading,
+                    **own,
+                )
+        grouped = release_windows(counts, prepared, reason).with_receipt(recorded.receipt)
+        del counts
+        released = grouped if grouped.by else grouped.first
+        write_charged(
+            released,
+            destination,
+            recorded,
+            say=partial(show_windows, released),
+            log=partial(log, released),
+        )
+
+
+def without_format(said: dict[str, Any]) -> dict[str, Any]:
+    """Return how a source is read that has a date in each row: the column of counts says all that a format could."""
+    from anonhist.ingest.row_kinds import NO_COUNT, SaidOfRows
+
+    SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
+    own = {name: value for name, value in said.items() if name != "format"}
+    return own if said["format"] is None else own | {"count": NO_COUNT}
+
+
+def show_windows(release: Windows, stream: TextIO) -> None:
+    """Print what was released, promised and done, and where a person reads it a table: of days, or of groups."""
+    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.report.groups import names_of
+    from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups
+    from anonhist.report.wording import bound_of, promise_lines
+
+    told = told_of(release) if isinstance(release, CumulativeRelease) else told_of_groups(release)
+    say_line(f"Released: {told}.", stream)
+    for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
+        say_line(f"{title}: {sentence}", stream)
+    say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
+    if stream is sys.stderr or not stream.isatty():
+        return
+    console = console_on(stream, widest=100)
+    if isinstance(release, CumulativeRelease):
+        rows = [[day, *cells_of(release, day)] for day in shown_days(release, _DAYS_SHOWN)]
+        console.print(table_of(heads_of(release), rows, console, texts=[0]))
+        if len(release.days) > len(rows):
+            console.print(f"… and {len(release.days) - len(rows):,} more days, in the file.", style="dim")
+        return
+    last = release.days[-1]
+    rows = [[*names_of(group), *cells_of(each, last)] for group, each in islice(release.items(), _GROUPS_SHOWN)]
+    heads = [*release.by, *heads_of(release.first)[1:]]
+    console.print(f"By the end of {last}:")
+    console.print(table_of(heads, rows, console, texts=range(len(release.by))))
+    if len(release) > _GROUPS_SHOWN:
+        console.print(f"… and {len(release) - _GROUPS_SHOWN:,} more groups, in the file.", style="dim")
+    console.print("The other days are in the file, and those of one group with 'anonhist show --group'.", style="dim")
+
 
 _SECTIONS = {
     "Input": READING,
@@ -139,12 +331,8 @@ def release(
     """
     account.check()
     if windows is not None:
-        from anonhist.cli.windows import refuse_for_windows, release_windows_of
-
-        refuse_for_windows(
-            click.get_current_context(),
-            (*MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"),
-        )
+        others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
+        refuse_given(others, "{} does not apply to cumulative windows (--cumulative-by); leave it out.")
         release_windows_of(
             windows,
             grouping,
@@ -162,13 +350,8 @@ def release(
     guarantee = epsilon, protection.unit, protection.relation
     asked = AskedRelease(*guarantee, mechanism, own, expected_items, excess_share, excess_cap, simulations)
     if grouping is not None:
-        from anonhist.cli.groups import refuse_for_groups, release_groups_of
-
-        others = (
-            *(name for name in MECHANISM_OPTIONS if name not in ("public_cap", "delta")),
-            "expected_items",
-        )
-        refuse_for_groups(click.get_current_context(), others)
+        others = (*(name for name in MECHANISM_OPTIONS if name not in ("public_cap", "delta")), "expected_items")
+        refuse_given(others, "{} does not apply to a release of groups (--by); leave it out.")
         release_groups_of(
             grouping,
             one_source(sources, "groups"),

@@ -10,7 +10,7 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.kinds import kind_of_value
-from anonhist.terminal.decorators import OneOf, SectionedCommand, as_one
+from anonhist.terminal.decorators import OneOf, SectionedCommand, as_one, option_word
 from anonhist.terminal.destinations import STDOUT, check_target
 from anonhist.terminal.output import print_whole
 from anonhist.terminal.reading import group_option
@@ -35,11 +35,11 @@ class AskedRecord(NamedTuple):
     def of(cls, *, registry: str | None, force: bool, **facts: str | None) -> AskedRecord | None:
         """Return the record asked for, or None; refuse facts without a registry, and one without required facts."""
         if registry is None:
-            given = [_typed(name) for name, fact in facts.items() if fact is not None]
+            given = [option_word(name) for name, fact in facts.items() if fact is not None]
             if given or force:
                 raise UsageError(f"{(given or ['--force'])[0]} requires --registry FILE.yaml, the record it is for.")
             return None
-        missing = [_typed(name) for name in _REQUIRED if not facts[name]]
+        missing = [option_word(name) for name in _REQUIRED if not facts[name]]
         if missing:
             raise UsageError(
                 f"--registry also needs {', '.join(missing)}: the registry requires it, and no release says it."
@@ -78,10 +78,6 @@ class AskedRecord(NamedTuple):
         """Say where it went, and which fields are left for a person."""
         if not self.is_piped:
             click.echo(f"Wrote {self.path}; left for you to fill in: {', '.join(left)}.", file=sys.stdout)
-
-
-def _typed(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 registry_options = as_one(
@@ -134,7 +130,7 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
     RELEASE is a .json or .parquet file from 'anonhist release', 'degrees' or 'sketch profile'.
     """
     from anonhist.formats.files import read
-    from anonhist.formats.reading import read_release
+    from anonhist.formats.releases import read_release
 
     if record is not None:
         if group is not None:

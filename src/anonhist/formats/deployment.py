@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from datetime import date
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, converted, frozen
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.releases.content import AnyRelease
-    from anonhist.releases.protocols import Words
 
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
 _ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."
@@ -70,17 +69,16 @@ def registry_record(release: AnyRelease, deployment: Deployment) -> dict[str, An
     It says what the release and ``deployment`` say, and nothing else: what the registry requires beyond that is empty
     text, and other fields are left out.
     """
-    told = _told(release)
-    guarantee = told.guarantee
+    guarantee = release.guarantee
     is_shared = guarantee.party_epsilon is not None  # each party adds a share of the noise
     return {
         "url_slug": "",
         "deployment": {
-            "basic": _basic(told, deployment),
+            "basic": _basic(release, deployment),
             "dp_variant": {"variant_name": "Approximate DP" if guarantee.delta else "Pure DP"},
             "privacy_loss": {
                 "privacy_unit": str(guarantee.unit),
-                "privacy_unit_details": _neighbors(told),
+                "privacy_unit_details": _neighbors(release),
                 "privacy_parameters": {
                     # Toward a party where parties share the noise: what a ledger charges.
                     "epsilon": _number(guarantee.party_epsilon or guarantee.epsilon),
@@ -89,7 +87,7 @@ def registry_record(release: AnyRelease, deployment: Deployment) -> dict[str, An
                 "privacy_parameters_details": _parameters(guarantee),
             },
             **({} if is_shared else {"deployment_model": {"model_name": "Central"}}),
-            "implementation": _implementation(told),
+            "implementation": _implementation(release),
             "administrative": {"status": "Draft", "registry_authors": [deployment.author or ""], "tier": 1},
         },
     }
@@ -116,48 +114,25 @@ def _number(exact: Fraction) -> float:
     return nearest if Fraction(repr(nearest)) >= exact else math.nextafter(nearest, math.inf)
 
 
-class _Told(NamedTuple):
-    """What releases of all types say."""
-
-    guarantee: Guarantee
-    mechanism: Any
-    reason: str
-    library_version: str
-    what: str
-    has_limited_users: bool
-    left_out: str
+def _one(release: AnyRelease) -> Release | CumulativeRelease:
+    """Return the release, or that of the first group."""
+    return release.first if isinstance(release, GroupedRelease | GroupedCumulativeRelease) else release
 
 
-def _told(release: AnyRelease) -> _Told:
-    grouped = ""
-    one: Release | CumulativeRelease
-    if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
-        one, grouped = release.first, f", for each of {len(release):,} groups by {', '.join(release.by)}"
-    else:
-        one = release
+def _what(release: AnyRelease) -> str:
+    """Say what was released."""
+    one = _one(release)
     if isinstance(one, CumulativeRelease):
         thresholds = ", ".join(f"{each:,}" for each in one.thresholds)
         what = f"How many labels have reached a count of {thresholds} by the end of each of {len(one.days):,} days"
     else:
-        what = _frequencies(one.words)
-    # A reading that limits what counts draws a key, and only such a reading tells what it left out.
-    has_limited = one.order_key is not None or (isinstance(one, Release) and one.excess is not None)
-    return _Told(
-        release.guarantee,
-        release.mechanism,
-        release.reason,
-        release.library_version,
-        f"{what}{grouped}.",
-        has_limited and release.guarantee.unit.max_items is not None,
-        release.left_out,
-    )
+        what = f"How many {one.words.labels} have each {one.words.count}, without saying which"
+    if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
+        what += f", for each of {len(release):,} groups by {', '.join(release.by)}"
+    return f"{what}."
 
 
-def _frequencies(words: Words) -> str:
-    return f"How many {words.labels} have each {words.count}, without saying which"
-
-
-def _basic(told: _Told, deployment: Deployment) -> dict[str, Any]:
+def _basic(release: AnyRelease, deployment: Deployment) -> dict[str, Any]:
     return {
         "name": deployment.title or "",
         "data_curators": [
@@ -166,7 +141,7 @@ def _basic(told: _Told, deployment: Deployment) -> dict[str, Any]:
                 "data_curator_type": CURATOR_TYPES[deployment.curator_type],
             },
         ],
-        "description": told.what,
+        "description": _what(release),
         "intended_use": deployment.purpose or "",
         "data_product_type": "Summary statistics",
         "data_product_region": deployment.region or "",
@@ -174,12 +149,16 @@ def _basic(told: _Told, deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def _neighbors(told: _Told) -> str:
-    guarantee = told.guarantee
+def _neighbors(release: AnyRelease) -> str:
+    guarantee, one = release.guarantee, _one(release)
+    # A reading that limits what counts draws a key, and only such a reading tells what it left out.
+    has_limited = one.order_key is not None or (isinstance(one, Release) and one.excess is not None)
     replaced = guarantee.relation is NeighboringRelation.SUBSTITUTE
     change = "replaced by another" if replaced else "added or removed"
     return f"Neighboring data sets differ in {guarantee.unit}, {change} (relation: {guarantee.relation.value}). " + (
-        _ANY_USER if told.has_limited_users else f"Not covered: {guarantee.unit.not_covered}"
+        _ANY_USER
+        if has_limited and guarantee.unit.max_items is not None
+        else f"Not covered: {guarantee.unit.not_covered}"
     )
 
 
@@ -191,7 +170,7 @@ def _parameters(guarantee: Guarantee) -> str:
     return f"{exact} The guarantee: {guarantee.sentence}"
 
 
-def _implementation(told: _Told) -> dict[str, str]:
+def _implementation(told: AnyRelease) -> dict[str, str]:
     parameters = ", ".join(f"{name}={value}" for name, value in told.mechanism.parameters.items())
     steps = ", ".join(f"{short_decimal(spent)} for {purpose}" for purpose, spent in told.guarantee.spending)
     return {

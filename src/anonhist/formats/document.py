@@ -22,9 +22,8 @@ from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Bounded, Profile
 from anonhist.releases import Excess, KPlusBand, PrevalenceBand, Release, ReleaseError
-from anonhist.releases.grouped import ON_FOUND_GROUPS
+from anonhist.releases.grouped import ON_FOUND_GROUPS, SumOfReleases
 from anonhist.releases.runs import expected_distance
-from anonhist.releases.totals import SumOfReleases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -278,7 +277,7 @@ def to_document(release: Release) -> dict[str, Any]:
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
     is read back is the rest. The keys and what they mean are fixed. Standard errors are those of runs:
-    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.protocols.TrustsRuns`).
+    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.made.TrustsRuns`).
     """
     if isinstance(release.mechanism, SumOfReleases):
         raise UsageError(
@@ -318,14 +317,14 @@ def to_document(release: Release) -> dict[str, Any]:
 def from_document(document: object) -> Release:
     """Rebuild a release, refusing whatever a release cannot be.
 
-    :func:`~anonhist.formats.reading.read_release` puts the file's name before it.
+    :func:`~anonhist.formats.releases.read_release` puts the file's name before it.
     """
     check_version(document, FORMAT)
     top = mapping(document, _FIELDS, "a release")
     try:
         return _release(top)
     except UsageError as error:
-        raise DataError(_clause(error)) from None
+        raise DataError(str(error).removesuffix(".")) from None
 
 
 def _release(top: Mapping[str, Any]) -> Release:
@@ -421,7 +420,3 @@ def _guarantee(value: object) -> Guarantee:
             lambda party: parse_epsilon(text(party, "party_epsilon"), name="party_epsilon"), fields["party_epsilon"]
         ),
     )
-
-
-def _clause(error: UsageError) -> str:
-    return str(error).removesuffix(".")

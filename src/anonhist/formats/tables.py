@@ -40,18 +40,18 @@ LEFT_OUT_KEY = b"anonhist.left_out"
 
 
 def document_files(
-    name: str,
+    kind: str,
     what: str,
     to_document: Callable[[Any], Mapping[str, Any]],
     from_document: Callable[[object], T],
     is_same: Callable[[pq.ParquetFile, T], bool],
 ) -> FileKind[T]:
-    """Return how values are written as one JSON document, as a table that has it in its metadata, and as CSV.
+    """Return how values are written as a JSON document of a format, as a table that has it in its metadata, and as CSV.
 
     ``is_same`` tells whether the table of a file is still that of its document.
     """
     return FileKind(
-        name,
+        kind.removeprefix("anonhist/"),
         {
             ".csv": as_text(csv_text),
             ".json": as_text(lambda value: document_text(to_document(value))),
@@ -59,7 +59,7 @@ def document_files(
         },
         {
             ".json": from_document,
-            ".parquet": lambda content: whole_parquet(content, f"anonhist/{name}", what, from_document, is_same),
+            ".parquet": lambda content: whole_parquet(content, kind, what, from_document, is_same),
         },
     )
 
@@ -294,17 +294,18 @@ PLAN_TABLE = table_of_rows(
 def _group_plan_columns(planned: Any) -> Columns:
     """Return a column for each grouping column, then the numbers."""
     names = {column: [row.group[at] or "" for row in planned.rows] for at, column in enumerate(planned.by)}
-    if taken := names.keys() & _GROUP_PLAN.keys():
+    numbers = _PLANNED.columns(planned)
+    if taken := names.keys() & numbers.keys():
         raise UsageError(f"A grouping column is named as a column of the table, {min(taken)}: rename it.")
-    return names | {name: _column(list(map(attrgetter(of), planned.rows))) for name, of in _GROUP_PLAN.items()}
+    return {**names, **numbers}
 
 
-_GROUP_PLAN = {
-    "items": "items",
-    "sorted_l1": "sorted_l1.value",
-    "standard_error": "sorted_l1.standard_error",
-    "relative_error": "relative_error",
-    "mostly_noise": "mostly_noise",
-}
+_PLANNED = table_of_rows(
+    items="items",
+    sorted_l1="sorted_l1.value",
+    standard_error="sorted_l1.standard_error",
+    relative_error="relative_error",
+    mostly_noise="mostly_noise",
+)
 GROUP_PLAN_TABLE = Table(_group_plan_columns)
 FILES: FileKind[Never] = FileKind("table", {".csv": as_text(csv_text)})

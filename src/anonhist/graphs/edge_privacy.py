@@ -21,7 +21,7 @@ from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource
 from anonhist.releases import Evidence, Release
 from anonhist.releases.evidence import runs_with_misfit
-from anonhist.releases.protocols import ReleaseKind, runs_fall_short, simulation_work
+from anonhist.releases.made import ReleaseKind, runs_fall_short, simulation_work
 
 _public_nodes = optional(partial(parse_whole_number, name="public_nodes", most=2**31))
 

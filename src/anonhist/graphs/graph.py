@@ -14,7 +14,7 @@ from anonhist.frozen import frozen
 from anonhist.numeric.arrays import Ints, read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases.protocols import OF_GRAPHS, ReleaseKind
+from anonhist.releases.made import OF_GRAPHS, ReleaseKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -33,7 +33,7 @@ from anonhist.mechanisms.setting import cap_counts
 from anonhist.mechanisms.skeletons import profile_of_fit
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence, runs_with_misfit
-from anonhist.releases.protocols import runs_fall_short
+from anonhist.releases.made import runs_fall_short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,7 +29,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, SystemSource
 from anonhist.releases import Release
-from anonhist.releases.protocols import ReleaseKind
+from anonhist.releases.made import ReleaseKind
 
 if TYPE_CHECKING:
     from anonhist.numeric.arrays import Ints

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.graphs.degree_numbers import degree_ccdf, degree_statistics, falls
-from anonhist.privacy import short_decimal, warning
+from anonhist.privacy import short_decimal
 from anonhist.properties.estimate import Holds
 from anonhist.releases import Release
 from anonhist.report.figures import (
@@ -27,8 +27,8 @@ from anonhist.report.figures import (
     scale_across,
     thin,
 )
-from anonhist.report.frame import Sheet, promised, released
 from anonhist.report.page import ReleaseView
+from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
     bars_text,
     bound_of,
@@ -38,7 +38,6 @@ from anonhist.report.wording import (
     interval,
     no_intervals,
     percent,
-    plain_promise,
     runs_text,
     share_of_items,
     with_error,
@@ -227,25 +226,23 @@ def _mark_shares(axes: Axes, foot: float) -> None:
 
 def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) -> None:
     """Write the page of released degrees; with the truth beside them it is not private, and says so loudly."""
-    sheet.check()
     if isinstance(truth, Release):
         raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
     true_degrees = None if truth is None else DegreeData.of(truth)
     guarantee = release.guarantee
     statistics, is_private = degree_statistics(release), truth is None
-    sheet.write(
+    sheet.write_release(
         "anonhist.graphs/degrees.html",
+        release,
         headline="How many edges nodes have, without saying which",
         subtitle="Differentially private degrees of a graph: how many nodes have one edge, two, and so on.",
-        warning=warning(release.guarantee.epsilon),
         banner="" if truth is None else NOT_PRIVATE,
-        version=release.library_version,
         **released(release, noun="degrees"),
         cards=_cards(release, statistics),
         notes=notes(release, statistics),
         promise=promised(
             guarantee,
-            sentence=plain_promise(guarantee, result="result" if is_private else "released number"),
+            result="result" if is_private else "released number",
             meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
             not_covered=[
                 *([] if is_private else ["This page, which shows the true degrees."]),

@@ -11,8 +11,8 @@ import numpy as np
 
 from anonhist.privacy import short_decimal, warning
 from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, inline_svg, say_empty, short
-from anonhist.report.frame import Sheet, download, promised
 from anonhist.report.notebook import Cell
+from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import PROMISE_NAMES, at_most, promise_lines, promise_of, worth
 
 if TYPE_CHECKING:
@@ -250,7 +250,6 @@ _MOST_ROWS = 100
 
 def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
     """Write the page of an estimate; ``shuffled`` is the additional guarantee if reports are shuffled."""
-    sheet.check()
     subtitle = "Made from randomized reports. If devices randomized their own values, nobody else saw the true ones."
     guarantee, shown = estimate.guarantee, drawn(estimate)
     ordered = most_frequent(estimate, len(estimate.labels))

@@ -28,7 +28,7 @@ from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate
 from anonhist.releases.excess import covers
 from anonhist.releases.grouped import total_delta
-from anonhist.releases.protocols import KnowsWork
+from anonhist.releases.made import KnowsWork
 from anonhist.releases.runs import expected_distance
 
 if TYPE_CHECKING:

@@ -32,8 +32,7 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import GroupedProfile, prefixes_of
 from anonhist.randomness import RandomSource, discrete_laplace
 from anonhist.releases.content import charged
-from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.totals import CrossingTotals, NestedTotals
+from anonhist.releases.grouped import CrossingTotals, GroupedRelease, NestedTotals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

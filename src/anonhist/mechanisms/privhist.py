@@ -23,7 +23,7 @@ from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
-from anonhist.releases.protocols import check_numbers
+from anonhist.releases.made import check_numbers
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.noise import Noise

@@ -27,7 +27,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import Release
-from anonhist.releases.protocols import CENTRAL, ReleaseKind
+from anonhist.releases.made import CENTRAL, ReleaseKind
 from anonhist.version import __version__
 
 if TYPE_CHECKING:

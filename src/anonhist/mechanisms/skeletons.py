@@ -21,7 +21,7 @@ from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource, SystemSource
 from anonhist.releases import Evidence, Release
-from anonhist.releases.protocols import check_diagram
+from anonhist.releases.made import check_diagram
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,7 +3,7 @@
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit, runs_with_misfit
 from anonhist.releases.excess import Excess
-from anonhist.releases.protocols import CountsZeros, KnowsWork, Mechanism
+from anonhist.releases.made import CountsZeros, KnowsWork, Mechanism
 from anonhist.releases.release import Release
 
 __all__ = [

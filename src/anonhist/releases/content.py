@@ -11,9 +11,8 @@ from anonhist.accounting.recording import recording
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.cumulative import CumulativeRelease, Windows, in_groups
 from anonhist.releases.error import ReleaseError
-from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped import GroupedRelease, NestedTotals
 from anonhist.releases.release import Release
-from anonhist.releases.totals import NestedTotals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

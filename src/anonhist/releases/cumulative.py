@@ -8,6 +8,7 @@ from typing import Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anonhist.accounting.recording import MadeBy
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.numeric.arrays import read_only
@@ -16,7 +17,6 @@ from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
 from anonhist.releases.made import OneRelease, ReleaseByGroup, in_short
-from anonhist.releases.protocols import MadeBy
 
 METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
 
@@ -108,7 +108,7 @@ class CumulativeRelease(OneRelease):
             float(self.mechanism.standard_errors[row, column]),
             (float(self.lows[row, column]), float(self.highs[row, column])),
             METHOD,
-            self._assumes,
+            none_left_out(self.guarantee.unit),  # intervals cover the noise alone
             unit="labels",
             guarantee=self.guarantee,
         )
@@ -121,11 +121,6 @@ class CumulativeRelease(OneRelease):
         """
         unit = self.guarantee.unit
         return "" if unit.max_count is not None and not is_in_groups(unit) else left_out(unit)
-
-    @property
-    def _assumes(self) -> str:
-        """What intervals take for granted, since they cover the noise alone."""
-        return none_left_out(self.guarantee.unit)
 
     def __repr__(self) -> str:
         return f"CumulativeRelease({self._size}, {self.mechanism.name}, {in_short(self.guarantee)})"

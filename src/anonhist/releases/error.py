@@ -24,7 +24,7 @@ from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS, fixed_numbers
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.releases.evidence import NORMAL_95, Evidence, KPlusBand, PrevalenceBand, TellsMisfit, whole_interval
-from anonhist.releases.protocols import AddsUp, Mechanism, Released, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.made import AddsUp, Mechanism, Released, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import (
     METHOD,
     Run,
@@ -96,7 +96,7 @@ class ReleaseError:
         The range of the sorted ℓ1 distance: see :attr:`expected_range`. None if nothing was simulated.
     runs_fall_short
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
-        on the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
+        on the mechanism: see :func:`~anonhist.releases.made.runs_fall_short`.
     released
         What these are the errors of. Its numbers carry its guarantee; those of another profile carry none.
 
@@ -175,7 +175,7 @@ class ReleaseError:
         is more, what runs err on flatter data that may have led to the release
         (:mod:`~anonhist.releases.runs`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
         at what runs on flatter data err. What means of few runs may be off by comes in addition. That of a sum of
-        groups ends where theirs end together (:class:`~anonhist.releases.totals.SumOfReleases`). Measured in
+        groups ends where theirs end together (:class:`~anonhist.releases.grouped.SumOfReleases`). Measured in
         docs/benchmarks.md; only the triangle inequalities behind bounds and sums are proved. None if nothing was
         simulated.
         """
@@ -305,7 +305,7 @@ def simulate_error(
     """Run a mechanism again on its own release, which is public and so costs no privacy, and measure the errors.
 
     A Durfee size above 2¹⁵ allows fewer runs than asked for, but always up to 32; 0 simulates nothing, and None leaves
-    it to :func:`~anonhist.releases.protocols.simulations_of`. ``rng`` is simulation randomness: nothing secret depends
+    it to :func:`~anonhist.releases.made.simulations_of`. ``rng`` is simulation randomness: nothing secret depends
     on it. ``drawn`` and ``of_nothing`` are runs, with their misfits, on the release and on the empty profile
     (:func:`~anonhist.releases.runs.nothing_like`) that were drawn before. Intervals come from runs only if the
     mechanism states that they hold.

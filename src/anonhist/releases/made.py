@@ -1,20 +1,228 @@
-"""How releases were made and where they were charged: of one profile or one table of windows, and of several groups."""
+"""What a release knows of the mechanism that made it, and where it was charged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, NoReturn, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, Self, TypeVar, runtime_checkable
+
+import numpy as np
 
 from anonhist.accounting import Receipt
+from anonhist.accounting.recording import MadeBy
 from anonhist.catalogue import Levels
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, parse_order_key, short_decimal
 from anonhist.privacy.guarantee import round_up
+from anonhist.profiles import Profile
 from anonhist.profiles.grouped import ByGroup, Group
-from anonhist.releases.protocols import MadeBy
+
+if TYPE_CHECKING:
+    from anonhist.privacy import PrivacyUnit
+    from anonhist.properties.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Words:
+    """What labels, items and counts are called.
+
+    ``{}`` in ``item``, ``items``, ``exactly`` and ``at_least`` stands for the number or the count. ``total`` is all
+    items, for shares of them; ``error`` an ℓ1 error; ``count`` the number of items of a label.
+    """
+
+    label: str
+    labels: str
+    item: str
+    items: str
+    total: str
+    error: str
+    count: str
+    exactly: str
+    at_least: str
+
+    def many_labels(self, number: int) -> str:
+        """Write a number of labels."""
+        return f"{number:,} {self.label if number == 1 else self.labels}"
+
+    def many_items(self, number: int) -> str:
+        """Write a number of items."""
+        return (self.item if number == 1 else self.items).format(f"{number:,}")
+
+
+OF_LABELS = Words(
+    *("label", "labels", "{} item", "{} items", "items", "{} items"),
+    *("count", "labels with exactly {} items", "labels with {} items or more"),
+)
+OF_GRAPHS = Words(
+    *("node", "nodes", "degree sum {}", "degree sum {}", "degree sum", "{}"),
+    *("degree", "nodes of degree {}", "nodes of degree {} or more"),
+)
+
+
+@dataclass(frozen=True)
+class ReleaseKind:
+    """A kind of release: one value, defined beside the mechanisms that make such releases.
+
+    How they are read and shown, ``RELEASED_BY`` of :mod:`anonhist.kinds` says under its name. ``words`` are those for
+    labels and items, by the kinds of units that such releases can protect.
+    """
+
+    name: str
+    words: Mapping[str, Words] = field(repr=False, hash=False)
+
+    def protects(self, unit: PrivacyUnit) -> bool:
+        """Whether such a release can protect a unit."""
+        return unit.kind in self.words
+
+
+# For a profile of any data; one of degrees protects edges, or nodes with bounded degrees.
+CENTRAL = ReleaseKind(
+    "central", dict.fromkeys(("item", "user", "label"), OF_LABELS) | dict.fromkeys(("edge", "node"), OF_GRAPHS)
+)
+
+
+# A small file may describe a profile that fills any memory, so larger ones are not simulated.
+MOST_ROWS = 2**20
+# On the largest profiles a few runs take minutes, and the largest number of runs would take hours.
+_ROWS_OF_ALL_RUNS, _FEW_RUNS = 2**25, 32
+# The default, which gives an error to 13 %, and the fewest, which give it to 25 %.
+USUAL_RUNS, LEAST_RUNS = 32, 8
+# Work for all runs on a released profile together: about a second.
+_WORK_OF_ALL_RUNS = 2**23
+MOST_NUMBERS = 2**26
+_NOT_KNOWN = "no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release"
+
+
+@runtime_checkable
+class Mechanism(MadeBy, Protocol):
+    """What a release of a profile stores of the mechanism that made it."""
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """The kind of its releases."""
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
+        """Return ``size`` independent runs on a *public* profile, with simulation randomness.
+
+        A run that would take more memory than :func:`check_diagram` and :func:`check_numbers` allow is refused.
+        """
+
+
+@runtime_checkable
+class CountsZeros(Protocol):
+    """A mechanism that also releases the number of labels of count zero, such as nodes without an edge."""
+
+    def simulate_with_zeros(
+        self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
+    ) -> Sequence[tuple[Profile, int]]:
+        """Return ``size`` independent runs on a public profile and a public number of zeros: profiles and numbers."""
+
+
+@runtime_checkable
+class KnowsWork(Protocol):
+    """A mechanism with slow runs that can estimate their cost."""
+
+    def simulation_work(self, profile: Profile) -> int:
+        """Return about how many numbers a run on a public profile computes, ≥ 0; equal on all machines."""
+
+
+@runtime_checkable
+class BoundsDegrees(Protocol):
+    """A mechanism for graphs from which edges were removed first, until no degree exceeded a bound."""
+
+    @property
+    def max_degree(self) -> int:
+        """θ, the largest degree that it can release."""
+
+
+@runtime_checkable
+class TrustsRuns(Protocol):
+    """A mechanism that states whether its runs on a release have errors as large as the release.
+
+    Runs on a release understate errors if noise changed the shape of the data. So mechanisms without this property have
+    no intervals from runs. Intervals from noisy values (:class:`~anonhist.releases.Evidence`) hold for all data.
+    """
+
+    @property
+    def runs_fall_short(self) -> str:
+        """Why 95 % intervals from runs on a release are too short, without a full stop; empty if they are not."""
+
+
+def runs_fall_short(mechanism: Mechanism) -> str:
+    """Return why intervals from runs of a mechanism on its own release are not reliable; empty if they are."""
+    return mechanism.runs_fall_short if isinstance(mechanism, TrustsRuns) else _NOT_KNOWN
+
+
+@runtime_checkable
+class AddsUp(Protocol):
+    """What adds up several releases, whose errors say what that of the sum may be."""
+
+    def range_of_sum(self, expected: Estimate, least: float) -> tuple[float, float]:
+        """Return the range of the sorted ℓ1 error of the sum.
+
+        ``least`` is where the range begins by the runs on the sum alone.
+        """
+
+
+def simulation_work(mechanism: Mechanism, profile: Profile) -> int:
+    """Return the work that a mechanism reports for a run, if it does, plus four numbers for each released count."""
+    own = mechanism.simulation_work(profile) if isinstance(mechanism, KnowsWork) else 0
+    return own + 4 * len(profile)
+
+
+def check_diagram(profile: Profile) -> None:
+    """Refuse to simulate a public profile of Durfee size D > 2²⁰, since runs take memory in proportion to D.
+
+    Profiles with n up to 2⁴⁰ are never refused.
+    """
+    if profile.durfee_size > MOST_ROWS:
+        raise DataError("Errors are not simulated for releases of Durfee size above 2^20; use the profile alone.")
+
+
+def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int:
+    """Return the number of runs on a public profile of Durfee size D: the same for a release on all machines.
+
+    It is the number asked for, up to the larger of 32 and 2²⁵/D. By default it is 32, or 2²³ / ``work`` if that is
+    less, but at least 8; ``work`` is the number of numbers that a run computes (:class:`KnowsWork`).
+    """
+    if asked is None:
+        return max(LEAST_RUNS, min(USUAL_RUNS, _WORK_OF_ALL_RUNS // max(1, work)))
+    return min(asked, max(_FEW_RUNS, _ROWS_OF_ALL_RUNS // max(1, profile.durfee_size)))
+
+
+def check_numbers(numbers: int) -> None:
+    """Refuse to simulate more than 2²⁶ counters or counts that are stored one by one."""
+    if numbers > MOST_NUMBERS:
+        raise DataError(
+            "Errors are not simulated for releases that take more than 2^26 numbers; use the profile alone."
+        )
+
+
+def runs_of(
+    mechanism: Mechanism, profile: Profile, zeros: int | None, *, size: int, rng: np.random.Generator
+) -> Sequence[tuple[Profile, int | None]]:
+    """Return runs on public data, each with its number of zeros if that is released."""
+    if zeros is None:
+        return [(run, None) for run in mechanism.simulate(profile, size=size, rng=rng)]
+    if not isinstance(mechanism, CountsZeros):
+        raise UsageError(f"The mechanism {mechanism.name} does not release the number of labels of count zero.")
+    return mechanism.simulate_with_zeros(profile, zeros, size=size, rng=rng)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What was released, and is safe to publish under its guarantee: a profile, and φ_0 if any."""
+
+    profile: Profile
+    zeros: int | None
+    guarantee: Guarantee
+
+    def guarantee_of(self, number: Profile | int) -> Guarantee | None:
+        """Return the guarantee, if this is the profile, or the number of zeros, that it is of."""
+        mine = self.profile if isinstance(number, Profile) else self.zeros
+        return self.guarantee if number is mine or number == mine else None
 
 
 @frozen(kw_only=True)

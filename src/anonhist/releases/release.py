@@ -23,12 +23,13 @@ from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own
 from anonhist.releases.excess import Excess
-from anonhist.releases.made import OneRelease, in_short
-from anonhist.releases.protocols import (
+from anonhist.releases.made import (
     BoundsDegrees,
     Mechanism,
+    OneRelease,
     Released,
     Words,
+    in_short,
     runs_fall_short,
     simulation_work,
     simulations_of,
@@ -36,8 +37,6 @@ from anonhist.releases.protocols import (
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     _Simulated = TypeVar("_Simulated")
 
 # Runs on a released profile are kept if they have at most this many distinct counts together, else drawn when needed.
@@ -214,18 +213,13 @@ class Release(OneRelease):
         return self._once("_simulated_nothing", simulate)
 
     def _runs(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
-        return self._once("_simulated_runs", lambda: tuple(self._draw(progress)))
+        def simulate() -> tuple[Run, ...]:
+            rng = generator_of(self.mechanism, self.profile, self.zeros)
+            misfit = self.evidence is not None and self.evidence.misfit is not None
+            size, own = self._num_runs, (self.mechanism, self.profile, self.zeros)
+            return tuple(draw_runs(*own, size=size, rng=rng, with_misfit=misfit, progress=progress))
 
-    def _draw(self, progress: Callable[[float], None] | None) -> Iterator[Run]:
-        return draw_runs(
-            self.mechanism,
-            self.profile,
-            self.zeros,
-            size=self._num_runs,
-            rng=generator_of(self.mechanism, self.profile, self.zeros),
-            with_misfit=self.evidence is not None and self.evidence.misfit is not None,
-            progress=progress,
-        )
+        return self._once("_simulated_runs", simulate)
 
     @property
     def _num_runs(self) -> int:

@@ -1,9 +1,8 @@
 """Reports: figures and self-contained pages."""
 
 from anonhist.report.figures import k_plus_figure
-from anonhist.report.frame import check_report_path
 from anonhist.report.page import Guessing, guessing_figure
-from anonhist.report.shown import plot, write_report
+from anonhist.report.shown import check_report_path, plot, write_report
 
 __all__ = [
     "Guessing",

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from anonhist.accounting.balance import State
-from anonhist.accounting.budget import NOTHING
+from anonhist.accounting.budget import NOTHING, amount, amount_left, equal
 from anonhist.accounting.charge import printable
 from anonhist.privacy import exact_text
 from anonhist.report.budget_wording import (
     NUMBERING,
-    amount,
-    amount_left,
     cards_of,
     chain_of,
     change_of,
     conditions_of,
-    equal,
     headline,
     not_covered,
     purpose_of,
@@ -31,8 +28,8 @@ from anonhist.report.budget_wording import (
     weaker_stake,
 )
 from anonhist.report.figures import BLUE, INK, SERIES, Hover, add_legend, canvas, inline_svg, name_marks, say_empty
-from anonhist.report.frame import Sheet
 from anonhist.report.notebook import Cell
+from anonhist.report.shown import Sheet
 from anonhist.report.wording import many
 
 if TYPE_CHECKING:
@@ -258,7 +255,6 @@ _CAPTION = "ε spent by all charges that count, added up plainly, against the bu
 
 def write_budget(balance: Balance, sheet: Sheet, *, verification: Verification | None = None) -> None:
     """Write the page of a budget; with ``verification`` None it says that the ledger was not checked."""
-    sheet.check()
     chain = chain_of(verification)
     is_damaged = verification is not None and bool(verification.problems)
     budget = balance.budget
@@ -338,7 +334,7 @@ _ROWS = 10
 def balance_cell(balance: Balance) -> Cell:
     """Return the cell of a budget: what is left, what was spent for which purpose, and what one unit has at stake."""
     budget, purposes = balance.budget, purposes_of(balance)
-    more, warning = len(purposes) - _ROWS, warning_of(balance)
+    more = len(purposes) - _ROWS
     return Cell(
         title=headline(budget),
         head=("purpose", "releases", "ε", "share"),
@@ -346,7 +342,7 @@ def balance_cell(balance: Balance) -> Cell:
             (each.name or NO_PURPOSE, f"{each.releases:,}", amount(each.cost.epsilon), share_of(each.cost, budget))
             for each in purposes[:_ROWS]
         ],
-        alarms=[warning] if warning else [],
+        alarms=[warning_of(balance)],
         told=[
             *([("More", many(more, "more purpose"))] if more > 0 else []),
             ("Budget", "; ".join(f"{number} {told}" for number, told in cards_of(balance))),

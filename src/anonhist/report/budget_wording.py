@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonhist.accounting.balance import State
+from anonhist.accounting.budget import amount, amount_left, equal
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, short_decimal
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.privacy.guarantee import round_up
 from anonhist.privacy.parameters import WARNED_FROM
 from anonhist.report.wording import doubt_about, factor, many, percent, worth
@@ -17,7 +17,6 @@ from anonhist.report.wording import doubt_about, factor, many, percent, worth
 if TYPE_CHECKING:
     from anonhist.accounting import Balance, Budget, Charge, Cost, Verification
 
-_DIGITS, _LONGEST_NUMBER = 4, 8
 _MOST_CONDITIONS = 3
 # Of the plain sum: an ε that is hardly smaller would only confuse.
 _WORTH_SAYING = Fraction(99, 100)
@@ -26,26 +25,6 @@ _NOT_SHOWN = (
     "This cannot show that its end was cut off, that all of it was written anew, or that an old backup was restored. "
     "Released files show that: compare them with 'anonhist budget verify'."
 )
-
-
-def amount(value: Fraction, *, rounding: str = ROUND_CEILING) -> str:
-    """Write ε or δ exactly if that is short, otherwise with four digits: what is spent is rounded up."""
-    exact = short_decimal(value)
-    if "/" not in exact and len(exact) <= _LONGEST_NUMBER:
-        return exact
-    context = Context(prec=_DIGITS, rounding=rounding)
-    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"≈ {float(rounded):.{_DIGITS}g}"
-
-
-def amount_left(value: Fraction) -> str:
-    """Write what is left of ε or δ, rounded down."""
-    return amount(value, rounding=ROUND_FLOOR)
-
-
-def equal(name: str, number: str) -> str:
-    """Say that ε or δ is a number, or about one."""
-    return f"{name} {number}" if number.startswith("≈") else f"{name} = {number}"
 
 
 def composed_epsilon(balance: Balance) -> Fraction | None:

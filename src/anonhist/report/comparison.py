@@ -10,7 +10,7 @@ from anonhist.mechanisms import MECHANISM_NAMES, METRICS
 from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, short_decimal
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg
-from anonhist.report.frame import Sheet, download
+from anonhist.report.shown import Sheet, download
 from anonhist.report.wording import many, with_error
 
 if TYPE_CHECKING:
@@ -75,15 +75,11 @@ def advice(comparison: Comparison) -> str:
         rows = [row for row in comparison.rows if (row.epsilon, row.metric) == (epsilon, metric.name)]
         least = min(rows, key=lambda row: row.mean).mechanism
         at.setdefault("auto" if "auto" in best else least, []).append(epsilon)
-    why = "its error is the lowest {} (" + _lower(metric.title) + "), or not measurably higher."
+    why = "its error is the lowest {} (" + metric.title[:1].lower() + metric.title[1:] + "), or not measurably higher."
     if len(at) == 1:
         return f"Use {next(iter(at))}: {why.format('at every epsilon here')}"
     each = "; ".join(f"{name} at {_list(epsilons)}" for name, epsilons in at.items())
     return f"Use {each}. For each, {why.format('there')}"
-
-
-def _lower(title: str) -> str:
-    return title[:1].lower() + title[1:]
 
 
 def basis(comparison: Comparison) -> str:
@@ -131,12 +127,7 @@ _DASHES = (
 _RING, _MARK_SIZE = 9.0, 5.5
 
 
-def whole_figure(comparison: Comparison) -> Figure:
-    """Draw a comparison by its first metric."""
-    return comparison_figure(comparison, METRICS[0], legend=True)
-
-
-def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -> Figure:
+def comparison_figure(comparison: Comparison, metric: Metric = METRICS[0], *, legend: bool = True) -> Figure:
     """Draw the mean of a metric against epsilon, a line per mechanism, with bars of ± two standard errors.
 
     A mean of zero, which a log scale does not show, is drawn at the foot, marked 0.
@@ -232,7 +223,6 @@ def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
 
     It tells of the data as much as the comparison does, and says so first.
     """
-    sheet.check()
     subtitle = "Real releases, compared with the data that they were made from."
     first, *others = METRICS
     sheet.write(

@@ -24,7 +24,7 @@ from anonhist.report.figures import (
     scale_across,
     scale_of_counts,
 )
-from anonhist.report.frame import Sheet, download, promised
+from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import PROMISE_NAMES, bound_of, promise_lines
 
 if TYPE_CHECKING:
@@ -182,6 +182,11 @@ def x_text(curve: Curve, at: int) -> str:
     return f"{x:,.0f}" if x.is_integer() else f"{x:,g}"
 
 
+def cells_of(curve: Curve, at: int) -> tuple[str, str, str]:
+    """Write one x, the value there and its interval."""
+    return x_text(curve, at), value_text(curve, at), interval_text(curve, at)
+
+
 def place_text(curve: Curve, at: int) -> str:
     """Name one place on the curve."""
     text = view_of(curve).place.format(x_text(curve, at))
@@ -334,7 +339,6 @@ def _scale_x(curve: Curve, axes: Axes) -> None:
 
 def write_curve(curve: Curve, sheet: Sheet) -> None:
     """Write the page of a curve; where it was not made from a release, it says first that it is not private."""
-    sheet.check()
     view = view_of(curve)
     kinds = shown_kinds(curve)
     sheet.write(

@@ -139,6 +139,12 @@ def thin(positions: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.unique(np.clip(np.searchsorted(positions, marks, side="right") - 1, 0, size - 1))
 
 
+def spread(number: int, most: int) -> list[int]:
+    """Return at most so many of a number of places, evenly spread, the first and the last among them."""
+    places: list[int] = np.unique(np.round(np.linspace(0, number - 1, min(most, number))).astype(int)).tolist()
+    return places
+
+
 # One hue, told apart by lightness: readable without color vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
 # What may not be published.

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue import Levels
-from anonhist.errors import UsageError
-from anonhist.privacy import is_in_groups, short_decimal, warning
+from anonhist.privacy import is_in_groups, short_decimal
 from anonhist.privacy.guarantee import round_up
-from anonhist.report.figures import Points, canvas, draw_k_plus, frame_log_log, inline_svg, say_empty
-from anonhist.report.frame import LEVELS, Sheet, download, promised
+from anonhist.report.figures import Points, canvas, draw_k_plus, frame_log_log, inline_svg, say_empty, spread
+from anonhist.report.shown import LEVELS, Sheet, download, promised
 from anonhist.report.wording import (
     bars_text,
     bound_of,
@@ -23,8 +21,7 @@ from anonhist.report.wording import (
     interval,
     many,
     no_intervals,
-    parameters_text,
-    plain_promise,
+    number_and_ends,
 )
 
 if TYPE_CHECKING:
@@ -137,9 +134,7 @@ def levels_for(release: GroupedRelease) -> list[int]:
     cap = release.guarantee.unit.max_count
     largest = cap or median(int(each.profile.counts[-1]) if len(each.profile) else 1 for each in release.values())
     levels = sorted({level for level in (*LEVELS, cap or 1) if 1 < level <= largest})
-    if len(levels) <= _MOST_LEVELS:
-        return levels
-    return [levels[round(at * (len(levels) - 1) / (_MOST_LEVELS - 1))] for at in range(_MOST_LEVELS)]
+    return [levels[at] for at in spread(len(levels), _MOST_LEVELS)]
 
 
 def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
@@ -148,9 +143,20 @@ def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
     expected = release.error.sorted_l1
     return [
         (f"{noisy}{release.n:,}", interval(*release.num_items().interval)),
-        *((f"{found.value:,.0f}", interval(*found.interval)) for found in map(release.k_plus, (1, *levels))),
+        *(number_and_ends(release.k_plus(k)) for k in (1, *levels)),
         ("–" if expected is None else f"{expected.value:,.0f}", ""),
     ]
+
+
+def heads_of(release: GroupedRelease) -> tuple[str, ...]:
+    """Return what the columns of a small table of groups are called."""
+    words = release.first.words
+    return *release.by, words.total, "95 % interval", words.labels, "95 % interval"
+
+
+def row_of(group: Group, release: GroupedRelease, found: Release) -> list[str]:
+    """Return the row of a group in it: how many items and labels it has."""
+    return [*row_names(group, release), *number_and_ends(found.num_items()), *number_and_ends(found.k_plus(1))]
 
 
 def how_found(release: GroupedRelease) -> str:
@@ -180,11 +186,6 @@ def how_added(release: GroupedRelease) -> str:
         f"Each level was released on its own, with a part of the budget: a {words.label} of several groups counts once "
         "in a total, and totals differ from the sums of their groups, also by noise."
     )
-
-
-def level_name(by: Sequence[str]) -> str:
-    """Return the heading of a level, by its grouping columns."""
-    return f"By {', '.join(by)}" if by else "Everything together"
 
 
 def not_covered(release: GroupedRelease) -> list[str]:
@@ -252,28 +253,25 @@ def runs_of(release: GroupedRelease) -> str:
 
 
 # So many groups are drawn, and listed; files have all of them.
-_MOST_DRAWN, _MOST_LISTED = 24, 2_000
+MOST_DRAWN, MOST_LISTED = 24, 2_000
 
 
 def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
     """Write the page of a release of groups; errors are computed first if they have not been yet."""
-    sheet.check()
     by = ", ".join(release.by)
     guarantee, first = release.guarantee, release.first
-    drawn = dict(islice(release.everything.items(), _MOST_DRAWN))
+    drawn = dict(islice(release.everything.items(), MOST_DRAWN))
     named = [", ".join(row_names(group, release)) for group in drawn]
     depths = [len(release.by)] if release.levels is None else range(len(release.by) + 1)
-    sheet.write(
+    sheet.write_release(
         "anonhist.report/groups.html",
+        release,
         headline="How often things occur in each group, without saying which things",
         subtitle=f"A differentially private profile of {many(len(release), 'group')} by {by}, under one promise.",
-        warning=warning(release.guarantee.epsilon),
-        version=release.first.library_version,
-        release=release,
         cards=cards_of(release),
         promise=promised(
             guarantee,
-            sentence=plain_promise(guarantee, result=ALL_TOGETHER),
+            result=ALL_TOGETHER,
             not_covered=not_covered(release),
         ),
         how=filter(None, [how_found(release), how_added(release)]),
@@ -282,11 +280,10 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
         words=first.words,
         levels=[f"{level:,}" for level in levels_for(release)],
         tables=[_table(release, depth) for depth in depths],
-        download=_download(release),
-        drawn=_drawn(release),
+        download=download(release, rows=sum(len(each.profile) for each in release.everything.values())),
+        drawn=first_drawn(len(release.everything)),
         panels=zip(named, panels([*drawn.values()], named), strict=True),
         bars=_how_to_read(first),
-        parameters=parameters_text(first),
         runs=runs_of(release),
     )
 
@@ -295,23 +292,24 @@ def _table(release: GroupedRelease, depth: int) -> dict[str, Any]:
     """Return the table of a level, by so many grouping columns: rows of names and numbers, and what it leaves out."""
     groups, levels = release.level(depth), levels_for(release)
     by = release.by[: max(depth, 1)]
-    more = len(groups) - _MOST_LISTED
+    more = len(groups) - MOST_LISTED
     return {
-        "title": level_name(release.by[:depth]),
+        "title": f"By {', '.join(by)}" if depth else "Everything together",
         "by": by,
         "rows": [
             (row_names(group, release)[: len(by)], cells_of(each, levels))
-            for group, each in islice(groups.items(), _MOST_LISTED)
+            for group, each in islice(groups.items(), MOST_LISTED)
         ],
         "more": many(more, "more group") if more > 0 else "",
     }
 
 
-def _drawn(release: GroupedRelease) -> str:
-    more = len(release.everything) - _MOST_DRAWN
-    if more <= 0:
+def first_drawn(groups: int) -> str:
+    """Say which of so many groups are drawn, where these are not all."""
+    if groups <= MOST_DRAWN:
         return ""
-    return f"These are the first {_MOST_DRAWN} groups, in the order of the table, which has {more:,} more."
+    more = groups - MOST_DRAWN
+    return f"These are the first {MOST_DRAWN} groups, in the order of the table, which has {more:,} more."
 
 
 def _noisy(release: GroupedRelease) -> str:
@@ -329,10 +327,3 @@ def _how_to_read(release: Release) -> str:
         "none. Each is for its own number. Of many numbers about one in twenty is outside of its interval, so the "
         "largest and the smallest of many groups may be so by chance."
     )
-
-
-def _download(release: GroupedRelease) -> str:
-    """Return the numbers, unless they are very many, or no table may hold their names."""
-    with suppress(UsageError):
-        return download(release, rows=sum(len(each.profile) for each in release.everything.values()))
-    return ""

@@ -18,17 +18,18 @@ from anonhist.report import page
 from anonhist.report.comparison import comparison_figure
 from anonhist.report.curve import curve_figure
 from anonhist.report.figures import inline_svg
-from anonhist.report.frame import render
-from anonhist.report.groups import active_person, how_added, how_found, names_of, row_names
+from anonhist.report.groups import active_person, how_added, how_found, names_of, row_of
+from anonhist.report.groups import heads_of as heads_of_groups
+from anonhist.report.shown import render
 from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups, windows_figure
 from anonhist.report.wording import (
     PROMISE_NAMES,
     bound_of,
-    interval,
     known_ends,
     many,
     method_text,
     no_intervals,
+    number_and_ends,
     promise_of,
 )
 
@@ -51,7 +52,8 @@ class Cell:
     """What a notebook shows of a value; all of it is plain text, not yet HTML.
 
     ``head`` names the columns, empty where rows say it; the first of each row is what it is about. ``alarms`` must not
-    be missed: what is not private, and warnings. ``told`` stands below the table, ``folded`` behind a click.
+    be missed: what is not private, and warnings. ``told`` stands below the table, ``folded`` behind a click. Texts that
+    are empty are left out.
     """
 
     title: str
@@ -85,24 +87,30 @@ _FIRST = ("Released", "Promise", "Protection", "Toward a party", "Users", "Bound
 
 def release_cell(release: Release) -> Cell:
     """Return the cell of a release, whose error is computed first if it has not been yet: as a page does."""
-    said = warning(release.guarantee.epsilon)
-    alarms = [said] if said else []
-    try:
-        _ = release.error
-    except DataError as error:
-        # Profiles that no memory holds are not simulated; they are shown all the same.
-        release, alarms = replace(release, simulations=0), [*alarms, str(error)]
+    release, why = _with_error(release)
     told = [fact for fact in page.facts(release) if fact[0] in _FIRST]
     return Cell(
-        title=f"Private release by {release.mechanism.name}, ε = {short_decimal(release.guarantee.epsilon)}, "
-        f"protecting {release.guarantee.unit}",
+        title=_title(f"by {release.mechanism.name}", release.guarantee),
         head=("", "released", "95 % interval"),
-        rows=[(name, f"{found.value:,.0f}", interval(*found.interval)) for name, found in page.rows(release)],
-        alarms=alarms,
+        rows=[(name, *number_and_ends(found)) for name, found in page.rows(release)],
+        alarms=[warning(release.guarantee.epsilon), why],
         told=told,
         folded=[fact for fact in page.facts(release) if fact[0] not in (*_FIRST, "Warning")],
         figure=lambda: page.release_figure(release),
     )
+
+
+def _title(what: str, guarantee: Guarantee) -> str:
+    return f"Private release {what}, ε = {short_decimal(guarantee.epsilon)}, protecting {guarantee.unit}"
+
+
+def _with_error(release: Release) -> tuple[Release, str]:
+    """Return a release to be shown, and why its errors are not simulated: no memory holds its profile."""
+    try:
+        _ = release.error
+    except DataError as error:
+        return replace(release, simulations=0), str(error)
+    return release, ""
 
 
 def estimate_cell(estimate: Estimate) -> Cell:
@@ -111,14 +119,13 @@ def estimate_cell(estimate: Estimate) -> Cell:
     error = "" if estimate.statement.reason else f" ± {format_number(estimate.standard_error, digits=3)}"
     value = f"{format_number(estimate.value, digits=6)}{error}"
     parts = ", ".join(f"{cause} {format_number(part, digits=3)}" for cause, part in estimate.parts)
-    folded = (("Method", estimate.method), ("Assumes", estimate.assumes), ("Standard errors", parts))
     return Cell(
         title=f"Estimate{f', in {estimate.unit}' if estimate.unit else ''}",
         head=("method", "estimate", _heading(estimate)),
         rows=[(method_text("", estimate), value, known_ends(estimate, digits=6))],
         alarms=[*alarms, *estimate.warnings],
         told=[*_why([estimate]), *told, *bound_of(estimate)],
-        folded=[(name, text) for name, text in folded if text],
+        folded=[("Method", estimate.method), ("Assumes", estimate.assumes), ("Standard errors", parts)],
     )
 
 
@@ -166,15 +173,8 @@ def curve_cell(curve: Curve) -> Cell:
     return Cell(
         title=curve_wording.view_of(curve).title,
         head=(curve.x_name, curve.value_name, curve_wording.band_name(curve)),
-        rows=[
-            (
-                curve_wording.x_text(curve, at),
-                curve_wording.value_text(curve, at),
-                curve_wording.interval_text(curve, at),
-            )
-            for at in curve_wording.shown_points(curve)
-        ],
-        alarms=[alarm] if alarm else [],
+        rows=[curve_wording.cells_of(curve, at) for at in curve_wording.shown_points(curve)],
+        alarms=[alarm],
         told=[
             *(("Note", note) for note in curve_wording.notes(curve)),
             *(fact for fact in told if fact[0] in (*PROMISE_NAMES[:-1], "Bound")),
@@ -197,13 +197,13 @@ def comparison_cell(comparison: Comparison) -> Cell:
             )
             for name in comparison.mechanisms
         ],
-        alarms=[] if comparison.of_release else [COMPARING_IS_NOT_PRIVATE],
+        alarms=["" if comparison.of_release else COMPARING_IS_NOT_PRIVATE],
         told=[
             ("What was compared", comparison_wording.basis(comparison)),
             ("How to read it", comparison_wording.HOW_TO_READ),
         ],
         folded=[("Note", spell_out(note)) for note in comparison_wording.notes(comparison)],
-        figure=lambda: comparison_figure(comparison, metric, legend=True),
+        figure=lambda: comparison_figure(comparison),
     )
 
 
@@ -213,49 +213,27 @@ _ROWS = 20
 def groups_cell(release: GroupedRelease) -> Cell:
     """Return the cell of a release of groups: the first of them, whose errors are computed if they have not been."""
     alarms, promise = promise_of(release.guarantee)
-    shown = {group: _with_error(each) for group, each in islice(release.everything.items(), _ROWS)}
-    first = next(iter(shown.values()))
-    words = first.words
-    found, added = how_found(release), how_added(release)
+    shown = {group: _with_error(each)[0] for group, each in islice(release.everything.items(), _ROWS)}
     left = len(release.everything) - len(shown)
     more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left else []
     return Cell(
-        title=f"Private release of {many(len(release), 'group')} by {', '.join(release.by)}, "
-        f"ε = {short_decimal(release.guarantee.epsilon)}, protecting {release.guarantee.unit}",
-        head=(*release.by, words.total, "95 % interval", words.labels, "95 % interval"),
-        rows=[
-            (
-                *row_names(group, release),
-                *(text for found in (each.num_items(), each.k_plus(1)) for text in _told(found)),
-            )
-            for group, each in shown.items()
-        ],
+        title=_title(f"of {many(len(release), 'group')} by {', '.join(release.by)}", release.guarantee),
+        head=heads_of_groups(release),
+        rows=[row_of(group, release, each) for group, each in shown.items()],
         alarms=alarms,
         told=[
             *more,
             *promise,
             *bound_of(release),
-            *([("Groups", found)] if found else []),
-            *([("Totals", added)] if added else []),
+            ("Groups", how_found(release)),
+            ("Totals", how_added(release)),
         ],
         folded=[
             ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
-            *(("Note", each) for each in (no_intervals(first.error), active_person(release)) if each),
+            ("Note", no_intervals(next(iter(shown.values())).error)),
+            ("Note", active_person(release)),
         ],
     )
-
-
-def _told(found: Estimate) -> tuple[str, str]:
-    return f"{found.value:,.0f}", interval(*found.interval)
-
-
-def _with_error(release: Release) -> Release:
-    try:
-        _ = release.error
-    except DataError:
-        # Profiles that no memory holds are not simulated; they are shown all the same.
-        return replace(release, simulations=0)
-    return release
 
 
 _DAYS, _GROUPS = 10, 20
@@ -265,8 +243,7 @@ def windows_cell(release: CumulativeRelease) -> Cell:
     """Return the cell of a release of cumulative windows: some days, and the curves."""
     alarms, promise = promise_of(release.guarantee)
     return Cell(
-        title=f"Private release of {told_of(release)}, ε = {short_decimal(release.guarantee.epsilon)}, protecting "
-        f"{release.guarantee.unit}",
+        title=_title(f"of {told_of(release)}", release.guarantee),
         head=heads_of(release),
         rows=[(day, *cells_of(release, day)) for day in shown_days(release, _DAYS)],
         alarms=alarms,
@@ -282,8 +259,7 @@ def grouped_windows_cell(release: GroupedCumulativeRelease) -> Cell:
     last, left = release.days[-1], len(release) - _GROUPS
     more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left > 0 else []
     return Cell(
-        title=f"Private release of {told_of_groups(release)}, ε = {short_decimal(release.guarantee.epsilon)}, "
-        f"protecting {release.guarantee.unit}; here by the end of {last}",
+        title=f"{_title(f'of {told_of_groups(release)}', release.guarantee)}; here by the end of {last}",
         head=[*release.by, *heads_of(release.first)[1:]],
         rows=[(*names_of(group), *cells_of(each, last)) for group, each in islice(release.items(), _GROUPS)],
         alarms=alarms,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import RELEASED_BY
 from anonhist.lazy import LaterModule
-from anonhist.privacy import short_decimal, warning
+from anonhist.privacy import short_decimal
 from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
@@ -34,7 +34,7 @@ from anonhist.report.figures import (
     say_empty,
     scale_across,
 )
-from anonhist.report.frame import Sheet, promised, released
+from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
     any_user,
     expected_error,
@@ -182,10 +182,6 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> ma
     return figure
 
 
-class _WritesPage(Protocol):
-    def __call__(self, release: Release, sheet: Sheet, truth: Any) -> None: ...
-
-
 @dataclass(frozen=True)
 class ReleaseView:
     """How releases of one kind are drawn, written as a page and described in a terminal.
@@ -194,7 +190,7 @@ class ReleaseView:
     """
 
     figure: Callable[[Release], Figure]
-    write: _WritesPage
+    write: Callable[[Release, Sheet, Any], None]
     facts: Callable[[Release], list[tuple[str, str]]] = lambda _: []
 
 
@@ -228,18 +224,16 @@ class ProfilePage:
         """Write the page of a release; its error is computed first if it has not been yet."""
         if truth is not None:
             raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
-        sheet.check()
         guarantee = release.guarantee
         guessing = Guessing.of(release)
         limit = guarantee.unit.max_count
         first, *rest = release_exclusions(release)
         everyone = any_user(release)
-        sheet.write(
+        sheet.write_release(
             "anonhist.report/page.html",
+            release,
             headline="How often things occur, without saying which things",
             subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
-            warning=warning(guarantee.epsilon),
-            version=release.library_version,
             **released(release, noun="counts"),
             cards=_cards(release),
             promise=promised(

@@ -2,23 +2,181 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from anonhist.errors import UsageError, kind_of
+from anonhist.formats.atomic import check_free, write_whole
+from anonhist.formats.tables import csv_text
 from anonhist.kinds import Shown, kind_of_value
 from anonhist.lazy import LaterModule
+from anonhist.privacy import warning
 from anonhist.releases import Release
-from anonhist.report.frame import Sheet
+from anonhist.report.wording import exclusions, for_one_person, interval, plain_promise
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from jinja2 import Environment
     from matplotlib import figure as matplotlib_figure
 
-    from anonhist.report.notebook import Cell
+    from anonhist.kinds import Tabular
+    from anonhist.privacy import Guarantee
+    from anonhist.releases.content import AnyRelease
 else:
     matplotlib_figure = LaterModule("matplotlib.figure")
+
+_LONGEST_TITLE = 200
+
+
+def check_report_path(path: str | Path) -> None:
+    """Refuse a report path that does not end in ``.html``."""
+    if Path(path).suffix.lower() != ".html":
+        raise UsageError(f"A report is an HTML page: end its path in .html, not {str(path)!r}.")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Where a page goes, and what whoever makes it has to say of it; all of that is published with the page.
+
+    ``command`` makes such a page again.
+    """
+
+    path: str | Path
+    title: str | None = None
+    data_name: str | None = None
+    command: str | None = None
+    overwrite: bool = False
+
+    def check(self) -> None:
+        """Refuse a path that does not end in ``.html`` or exists already, and an empty or very long title."""
+        check_report_path(self.path)
+        check_free(self.path, overwrite=self.overwrite)
+        if self.title is not None and not (self.title.strip() and len(self.title) <= _LONGEST_TITLE):
+            raise UsageError(f"`title` must have between 1 and {_LONGEST_TITLE} characters, one of them visible.")
+
+    def write(
+        self, template: str, *, warning: str, banner: str = "", version: str = __version__, **shown: object
+    ) -> None:
+        """Fill in a template that extends ``anonhist.report/frame.html``, and write the page, whole or not at all.
+
+        ``shown`` has a headline, a subtitle and whatever the template names. ``warning`` stands first below the title,
+        ``banner`` above everything else, and first in the title of the window. ``version`` is that of this package,
+        where another made what is shown.
+        """
+        told = {"warning": warning, "banner": banner, "version": version, "today": datetime.now(UTC).date()}
+        page = render(template, sheet=self, **told, **shown)
+        write_whole(self.path, page.encode("utf-8"), overwrite=self.overwrite)
+
+    def write_release(self, template: str, release: AnyRelease, **shown: Any) -> None:
+        """Do the same of a release, with a template that extends ``anonhist.report/release.html``."""
+        said, version = warning(release.guarantee.epsilon), release.library_version
+        self.write(template, release=release, warning=said, version=version, **shown)
+
+
+def render(template: str, **shown: object) -> str:
+    """Fill in a template, named ``package/file``; whatever is not yet HTML is escaped."""
+    page = _templates().get_template(template).render(shown)
+    # Arguments of a shell, and labels, need not be valid text; what is not is shown escaped.
+    return page.encode("utf-8", "backslashreplace").decode()
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_with_its_number,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _template(name: str) -> str:
+    package, _, file = name.partition("/")
+    return files(package).joinpath(file).read_text(encoding="utf-8")
+
+
+def _with_its_number(value: object) -> object:
+    """Write text as HTML, no percent sign apart from its number."""
+    from markupsafe import Markup, escape
+
+    return value if isinstance(value, Markup) else escape(value).replace(" %", Markup("&nbsp;%"))
+
+
+# At which counts tables say how many labels have as many or more, and how many single counts they list.
+LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
+_ROWS = 12
+# Rows. What would be larger than the rest of the page stays in the files of those who made it.
+_MOST_DOWNLOADED = 5_000
+
+
+def released(release: Release, *, noun: str) -> dict[str, Any]:
+    """Return what the pages of all releases show; ``noun`` is what the numbers belong to: counts or degrees."""
+    profile, limit = release.profile, release.guarantee.unit.max_count
+    largest = int(profile.counts[-1]) if len(profile) else 1
+    most = largest if limit is None else limit
+    levels = sorted({level for level in (*LEVELS, most if limit else 1) if level <= most})
+    shown = profile.counts[:_ROWS].tolist()
+    return {
+        "k_plus": [
+            (f"{k:,} or more", f"{profile.k_plus(k):,}", interval(*release.error.k_plus(profile, k).interval))
+            for k in levels
+        ],
+        "prevalences": [
+            (
+                f"{r:,} or more" if r == limit else f"{r:,}",
+                f"{profile.prevalence(r):,}",
+                interval(*release.prevalence(r).interval),
+            )
+            for r in shown
+        ],
+        "more": f"The first {_ROWS} of {len(profile):,} released {noun}." if len(profile) > _ROWS else "",
+        "download": download(release, rows=len(profile)),
+    }
+
+
+def promised(
+    guarantee: Guarantee,
+    *,
+    result: str = "result",
+    sentence: str | None = None,
+    meaning: Sequence[str] | None = None,
+    not_covered: Sequence[str] | None = None,
+    whom: str = "",
+) -> dict[str, Any]:
+    """Return the promise: one sentence, what it means, what it leaves out, and the exact statement.
+
+    ``result`` is what the sentence is about, and ``whom`` whom it is promised to, if not what the unit is called.
+    """
+    return {
+        "sentence": sentence or plain_promise(guarantee, result=result),
+        "whom": whom or guarantee.unit.kind,
+        "meaning": meaning or for_one_person(guarantee),
+        "not_covered": exclusions(guarantee.unit) if not_covered is None else not_covered,
+        "exact": guarantee,
+    }
+
+
+def download(shown: Tabular, *, rows: int) -> str:
+    """Return the address of a value as CSV, which the page itself holds; nothing where it has very many rows."""
+    if not 0 < rows <= _MOST_DOWNLOADED:
+        return ""
+    try:
+        text = csv_text(shown)
+    except UsageError:  # no table may hold the names of its groups
+        return ""
+    # A label need not be valid text.
+    return "data:text/csv;charset=utf-8," + quote(text, safe=",.:/+-_()", errors="backslashreplace")
 
 
 def plot(
@@ -122,6 +280,7 @@ def write_sheet(
 ) -> None:
     """Write the page of what there is to show; :func:`write_report` says more."""
     write = _place(shown, "page")
+    sheet.check()
     if not_private_truth is None:
         write(shown, sheet)
     elif isinstance(shown, Release):
@@ -143,5 +302,5 @@ def _place(shown: object, what: str) -> Callable[..., Any]:
 
 def html_of(value: Shown) -> str:
     """Return what a notebook shows of a value."""
-    cell: Cell = kind_of_value(value).load("cell")(value)
-    return cell.html()
+    html: str = kind_of_value(value).load("cell")(value).html()
+    return html

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import UsageError
-from anonhist.privacy import short_decimal, warning
-from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg, name_marks, short
-from anonhist.report.frame import Sheet, download, promised
-from anonhist.report.groups import names_of
-from anonhist.report.wording import bound_of, exclusions, interval, many, parameters_text, plain_promise
+from anonhist.privacy import short_decimal
+from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg, name_marks, short, spread
+from anonhist.report.groups import MOST_DRAWN, MOST_LISTED, first_drawn, names_of
+from anonhist.report.shown import Sheet, download, promised
+from anonhist.report.wording import bound_of, exclusions, interval, many, number_and_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,15 +45,12 @@ def told_of_groups(release: GroupedCumulativeRelease) -> str:
 
 def shown_days(release: CumulativeRelease, most: int) -> list[str]:
     """Return at most so many of the days, spread evenly, the last among them."""
-    number = len(release.days)
-    places = np.unique(np.round(np.linspace(0, number - 1, min(most, number))).astype(int))
-    return [release.days[at] for at in places.tolist()]
+    return [release.days[at] for at in spread(len(release.days), most)]
 
 
 def cells_of(release: CumulativeRelease, day: str) -> list[str]:
     """Return the number of each threshold on a day, with its interval."""
-    found = (release[day, k] for k in release.thresholds)
-    return [f"{each.value:,.0f} ({interval(*each.interval)})" for each in found]
+    return ["{} ({})".format(*number_and_ends(release[day, k])) for k in release.thresholds]
 
 
 def heads_of(release: CumulativeRelease) -> list[str]:
@@ -121,9 +116,7 @@ _LONGEST_DAY, _ACROSS = 19, 40
 
 def drawn_thresholds(release: CumulativeRelease) -> list[int]:
     """Return at most six of the thresholds, spread evenly, the first and the last among them."""
-    number = len(release.thresholds)
-    places = np.unique(np.round(np.linspace(0, number - 1, min(MOST_CURVES, number))).astype(int))
-    return [release.thresholds[at] for at in places.tolist()]
+    return [release.thresholds[at] for at in spread(len(release.thresholds), MOST_CURVES)]
 
 
 def windows_figure(release: CumulativeRelease) -> Figure:
@@ -169,7 +162,7 @@ def _draw(axes: Axes, release: CumulativeRelease, *, top: int, across: int) -> N
     name_marks(axes.yaxis, max(1, top))
     days = [short(day, _LONGEST_DAY) for day in release.days]
     most = max(2, across // max(map(len, days)))
-    named = np.unique(np.round(np.linspace(0, at[-1], min(most, at.size))).astype(int)).tolist()
+    named = spread(at.size, most)
     axes.set_xticks(named, [days[place] for place in named], parse_math=False)
 
 
@@ -179,21 +172,16 @@ _ROWS, _STRIPS = 62, 400
 
 def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows."""
-    sheet.check()
     guarantee = release.guarantee
     left = len(release.thresholds) - len(drawn_thresholds(release))
     caption = "How many labels had so many items or more by the end of each day, with 95 % bands"
-    sheet.write(
+    sheet.write_release(
         "anonhist.report/windows.html",
+        release,
         headline="How many have been reached so far, day after day, without saying who",
         subtitle=f"A differentially private release of {told_of(release)}.",
-        warning=warning(release.guarantee.epsilon),
-        version=release.library_version,
-        release=release,
         cards=cards_of(release),
-        promise=promised(
-            guarantee, sentence=plain_promise(guarantee, result=ALL_DAYS), not_covered=not_covered(release)
-        ),
+        promise=promised(guarantee, result=ALL_DAYS, not_covered=not_covered(release)),
         remarks=remarks_of(release),
         plot=inline_svg(
             lambda: windows_figure(release),
@@ -206,20 +194,16 @@ def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
         heads=heads_of(release),
         **_days(release),
         download=download(release, rows=release.values.size),
-        parameters=parameters_text(release),
     )
 
 
 def hover_of(release: CumulativeRelease) -> Hover:
     """Return what is told to whoever points at a day."""
-    days = shown_days(release, _STRIPS)
-    return Hover(
-        [release.days.index(day) for day in days], [f"{day}: {'; '.join(_told(release, day))}" for day in days]
-    )
-
-
-def _told(release: CumulativeRelease, day: str) -> list[str]:
-    return [f"{k:,} or more: {cell}" for k, cell in zip(release.thresholds, cells_of(release, day), strict=True)]
+    places, texts = spread(len(release.days), _STRIPS), []
+    for day in (release.days[at] for at in places):
+        cells = zip(release.thresholds, cells_of(release, day), strict=True)
+        texts.append(f"{day}: {'; '.join(f'{k:,} or more: {cell}' for k, cell in cells)}")
+    return Hover(places, texts)
 
 
 def _days(release: CumulativeRelease) -> dict[str, Any]:
@@ -232,42 +216,34 @@ def _days(release: CumulativeRelease) -> dict[str, Any]:
     }
 
 
-# So many groups are drawn and have a table of days, and so many are listed; files have all of them.
-_MOST_DRAWN, _MOST_LISTED = 24, 2_000
-
-
 def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows of groups."""
-    sheet.check()
     guarantee, first, last = release.guarantee, release.first, release.days[-1]
-    drawn = [(", ".join(names_of(group)), each) for group, each in islice(release.items(), _MOST_DRAWN)]
+    drawn = [(", ".join(names_of(group)), each) for group, each in islice(release.items(), MOST_DRAWN)]
     top = int(max(each.highs.max() for _, each in drawn))
-    left = len(release) - _MOST_LISTED
-    sheet.write(
+    left = len(release) - MOST_LISTED
+    sheet.write_release(
         "anonhist.report/windows-groups.html",
+        release,
         headline="How many have been reached so far in each group, day after day, without saying who",
         subtitle=f"A differentially private release of {told_of_groups(release)}.",
-        warning=warning(release.guarantee.epsilon),
-        version=release.first.library_version,
-        release=first,
         cards=cards_of_groups(release),
         promise=promised(
             guarantee,
-            sentence=plain_promise(guarantee, result=ALL_TOGETHER),
+            result=ALL_TOGETHER,
             not_covered=not_covered(first, with_groups=True),
         ),
         remarks=remarks_of(first),
         last=last,
         by=release.by,
         heads=heads_of(first),
-        rows=[(names_of(group), cells_of(each, last)) for group, each in islice(release.items(), _MOST_LISTED)],
+        rows=[(names_of(group), cells_of(each, last)) for group, each in islice(release.items(), MOST_LISTED)],
         left=many(left, "more group") if left > 0 else "",
-        download=_download(release),
-        drawn=_drawn(release),
+        download=download(release, rows=len(release) * first.values.size),
+        drawn=first_drawn(len(release)),
         key=inline_svg(partial(windows_key, first), name="key", description="The lines, one for each threshold"),
         panels=[_panel(at, name, each, top) for at, (name, each) in enumerate(drawn)],
         reading=READING,
-        parameters=parameters_text(first),
     )
 
 
@@ -279,15 +255,3 @@ def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> dict[str
         hover=hover_of(release),
     )
     return {"name": name, "plot": plot, **_days(release)}
-
-
-def _drawn(release: GroupedCumulativeRelease) -> str:
-    more = len(release) - _MOST_DRAWN
-    return f"These are the first {_MOST_DRAWN} groups, in the order of the table, which has {more:,} more." * (more > 0)
-
-
-def _download(release: GroupedCumulativeRelease) -> str:
-    """Return the numbers, unless they are very many, or no table may hold their names."""
-    with suppress(UsageError):
-        return download(release, rows=len(release) * release.first.values.size)
-    return ""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee, PrivacyUnit
     from anonhist.properties.estimate import Estimate
     from anonhist.releases import Excess, ReleaseError
-    from anonhist.releases.cumulative import CumulativeRelease
 
 _COSTS_NOTHING = "so floating point costs nothing"
 # What :func:`promise_lines` calls its lines.
@@ -30,8 +29,10 @@ PROMISE_NAMES = ("Promise", "Protection", "Toward a party", "Warning")
 
 def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
     """Return the promise for a terminal, as names and sentences: what it is and what it is worth."""
+    # Files have it whole: a clause on arithmetic that limits nothing is left out.
+    sentence, clause = guarantee.sentence, free_arithmetic(guarantee)
     lines = [
-        ("Promise", _without_arithmetic(guarantee)),
+        ("Promise", sentence.replace(f"; {clause}", "", 1) if clause else sentence),
         ("Protection", protection_line(guarantee.epsilon, guarantee.delta)),
     ]
     if guarantee.party_epsilon is not None:
@@ -43,12 +44,6 @@ def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
 def free_arithmetic(guarantee: Guarantee) -> str:
     """Return the clause that says that arithmetic costs nothing; empty where the guarantee says anything else of it."""
     return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
-
-
-def _without_arithmetic(guarantee: Guarantee) -> str:
-    """Return the guarantee in a sentence, without a clause on arithmetic that limits nothing; files have it whole."""
-    clause = free_arithmetic(guarantee)
-    return guarantee.sentence.replace(f"; {clause}", "", 1) if clause else guarantee.sentence
 
 
 def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
@@ -93,6 +88,11 @@ def interval(low: float, high: float, *, places: int = 0) -> str:
     return f"{math.floor(low * scale) / scale:,.{places}f} to {math.ceil(high * scale) / scale:,.{places}f}"
 
 
+def number_and_ends(found: Estimate) -> tuple[str, str]:
+    """Write a number of things, and its interval."""
+    return f"{found.value:,.0f}", interval(*found.interval)
+
+
 def with_interval(ends: str) -> str:
     """Write the ends of an interval where nothing else says what they are."""
     return f"95 % interval {ends}" if " to " in ends else ends
@@ -114,11 +114,6 @@ def share_of_items(release: Release) -> str:
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")
-
-
-def parameters_text(release: Release | CumulativeRelease) -> str:
-    """Write the public parameters of the mechanism."""
-    return ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items())
 
 
 def runs_text(release: Release, *, of: str = "profile") -> str:

@@ -8,7 +8,7 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.replacing import PrivateKind
-from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber, given_options
+from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber, refuse_given
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
 from anonhist.terminal.reading import labels_in
@@ -126,8 +126,7 @@ def new(
 
     check_sketch(outputs, *filter(None, (alphabet, like)))
     if like is not None:
-        for option in given_options(click.get_current_context(), _SET_BY_LIKE):
-            raise UsageError(f"--like already sets {option}; leave it out.")
+        refuse_given(_SET_BY_LIKE, "--like already sets {}; leave it out.")
         made = _alike(like, epsilon)
     else:
         if epsilon is None:

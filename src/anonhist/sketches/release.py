@@ -19,7 +19,7 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_simulations, parse_whole_number
 from anonhist.releases import Evidence, Release
 from anonhist.releases.content import charged
-from anonhist.releases.protocols import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
+from anonhist.releases.made import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED, HashedAddresses, fingerprint
 from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.counter_bands import counter_bands

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anonhist.accounting import Ledger
+    from anonhist.accounting.entry import Repeated
     from anonhist.accounting.recording import Account, Price, Recorded, Unrecorded
-    from anonhist.accounting.repeating import Repeated
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease

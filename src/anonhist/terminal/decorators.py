@@ -260,6 +260,12 @@ def option_word(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def refuse_given(names: Iterable[str], sentence: str) -> None:
+    """Refuse the first of some options that was typed: ``{}`` in the sentence is its word."""
+    for option in given_options(click.get_current_context(), names):
+        raise UsageError(sentence.format(option))
+
+
 def given_options(context: click.Context, names: Iterable[str]) -> dict[str, click.Option]:
     """Return those options among some that were typed, by their words."""
     return {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from anonhist.replacing import PrivateKind
-    from anonhist.report.frame import Sheet
+    from anonhist.report.shown import Sheet
 
 STDOUT = "-"
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def check_report(report: AskedPage | None, source: str, *others: str, force: boo
     """Return the page of data from a source, to be written later, or refuse it; ``others`` are read besides."""
     if report is None:
         return None
-    from anonhist.report.frame import Sheet, check_report_path
+    from anonhist.report.shown import Sheet, check_report_path
 
     check_report_path(report.path)
     _check_not_used(report.path, (source, *others))
@@ -245,14 +245,19 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
     return console
 
 
-def table_of(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> Table:
+def table_of(
+    heads: Sequence[str], cells: Sequence[Sequence[str | Text]], console: Console, *, texts: Sequence[int]
+) -> Table:
     """Return a table that fits a console: numbers stay whole, names of columns and texts break between words.
 
     ``texts`` are the places of columns of words, on the left; where there is no room the last gives way, and a word of
     it may be broken.
     """
     from rich.table import Table
+    from rich.text import Text
 
+    # A plain text is no markup.
+    rows = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in cells]
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     wanted = [max([len(head), *(cell.cell_len for cell in cells)]) for head, cells in zip(heads, columns, strict=True)]
     widths = _least_widths(heads, rows, texts)

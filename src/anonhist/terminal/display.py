@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from anonhist.report.page import facts, rows
-from anonhist.report.wording import bound_of, interval
+from anonhist.report.wording import bound_of, number_and_ends
 from anonhist.terminal.charging import write_charged
 from anonhist.terminal.destinations import console_on, table_of
 from anonhist.terminal.output import say_line, tell_of_epsilon
@@ -144,8 +144,6 @@ def show_summary(release: Release, stream: TextIO) -> None:
 
 
 def _table(release: Release, console: Console) -> None:
-    from rich.text import Text
-
-    cells = [(name, f"{estimate.value:,.0f}", interval(*estimate.interval)) for name, estimate in rows(release)]
+    cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
     heads = ("number of", "released", "95 % interval")
-    console.print(table_of(heads, [[*map(Text, each)] for each in cells], console, texts=[0]))
+    console.print(table_of(heads, cells, console, texts=[0]))

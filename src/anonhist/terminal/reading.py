@@ -19,7 +19,7 @@ import click
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.kinds import kind_of_value
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.decorators import as_typed, given_options, one_character, options_of, perhaps
+from anonhist.terminal.decorators import as_typed, one_character, options_of, perhaps, refuse_given
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
@@ -169,8 +169,7 @@ def released_source(sources: tuple[str, ...], group: str | None = None) -> Relea
     """
     released = _read_release(sources[0]) if len(sources) == 1 else None
     if released is not None:
-        for option in given_options(click.get_current_context(), (*READING, *PROTECTED)):
-            raise UsageError(f"{option} applies only to data, and the source is a release: leave {option} out.")
+        refuse_given((*READING, *PROTECTED), "{0} applies only to data, and the source is a release: leave {0} out.")
     found: Release | None = group_of(released, group)
     return found
 
@@ -188,7 +187,7 @@ def group_of(released: Any, group: str | None) -> Any:
 
 def refuse_release(*sources: str) -> None:
     """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
-    from anonhist.formats.reading import is_table_of_release
+    from anonhist.formats.releases import is_table_of_release
 
     for source in sources:
         if _begins_as_release(source) or is_table_of_release(source):
@@ -199,7 +198,7 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
     if not source.lower().endswith((".json", ".parquet")):
         return None
     from anonhist.formats.files import read
-    from anonhist.formats.reading import read_release
+    from anonhist.formats.releases import read_release
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
 
@@ -290,8 +289,7 @@ def one_source(sources: tuple[str, ...], made: str) -> str:
 def refuse_for_parts(sources: tuple[str, ...], names: tuple[str, ...]) -> None:
     """Refuse options that need the events."""
     if are_parts(sources):
-        for option in given_options(click.get_current_context(), names):
-            raise UsageError(f"{option} applies to events, which parts do not hold: leave {option} out.")
+        refuse_given(names, "{0} applies to events, which parts do not hold: leave {0} out.")
 
 
 def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:

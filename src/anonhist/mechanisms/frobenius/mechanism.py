@@ -46,7 +46,7 @@ from anonhist.mechanisms.noise import add_noise, exact_noise, of_rows, simulated
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
-from anonhist.releases.protocols import check_diagram
+from anonhist.releases.made import check_diagram
 
 if TYPE_CHECKING:
     from fractions import Fraction
