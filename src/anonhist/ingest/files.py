@@ -12,7 +12,7 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.ingest.columns import Opened, Schema, opened_relation
 from anonhist.ingest.delimited import (
     STDIN,
-    Separator,
+    Layout,
     beginning,
     commented_table,
     counted_lines,
@@ -143,7 +143,7 @@ def file_table(
         if format in LINES:
             return _lines(connection, STDIN, Form(format))
         said = format is not None or delimiter is not None
-        return stdin_table(connection, Separator("," if delimiter is None else delimiter, said), header=header)
+        return stdin_table(connection, Layout("," if delimiter is None else delimiter, said, header))
     remote = is_remote(source)
     paths = [source] if remote else readable(source)
     # A name is taken for a pattern once more, so what would be read as one is escaped.
@@ -162,19 +162,18 @@ def file_table(
             else parquet_table(connection, patterns, opened)
         )
     _refuse_no_rows(source, ending, delimiter)
-    separator = _separator(source, ending, format, delimiter)
+    layout = _layout(source, ending, layout_of(ending, format, delimiter, header=header))
     if remote:
         lines = {url: remote_line(connection, url) for url in patterns}
     elif comment is None:
         lines = {path: (first_line if header else first_row)(path) for path in paths}
     else:
-        return commented_table(connection, paths, separator, comment, header=header)
-    return delimited_table(connection, patterns, lines, separator, header=header)
+        return commented_table(connection, paths, layout, comment)
+    return delimited_table(connection, patterns, lines, layout)
 
 
-def _separator(source: str, ending: str, format: str | None, delimiter: str | None) -> Separator:  # noqa: A002
-    """Return what separates columns: as it is given, or as the ending says."""
-    known = separator_of(ending, format, delimiter)
+def _layout(source: str, ending: str, known: Layout | None) -> Layout:
+    """Return the layout that is known, or refuse a file of which nothing says what separates its columns."""
     if known is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
     if known is None:
@@ -192,11 +191,11 @@ def is_delimited(source: Any) -> bool:
     return ending_of(source) not in (None, *_FORMS, *_OF_DATABASES)
 
 
-def separator_of(ending: str, format: str | None, delimiter: str | None) -> Separator | None:  # noqa: A002
-    """Return what separates the columns of a file with this ending; None where nothing says so."""
+def layout_of(ending: str, format: str | None, delimiter: str | None, *, header: bool) -> Layout | None:  # noqa: A002
+    """Return the layout of a file with this ending; None where nothing says what separates its columns."""
     if delimiter is not None:
-        return Separator(delimiter, is_said=True)
-    return None if ending not in DELIMITERS else Separator(DELIMITERS[ending], is_said=format is not None)
+        return Layout(delimiter, is_said=True, header=header)
+    return None if ending not in DELIMITERS else Layout(DELIMITERS[ending], format is not None, header)
 
 
 def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, form: Form) -> Opened:

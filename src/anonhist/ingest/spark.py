@@ -26,9 +26,9 @@ import numpy as np
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Opened, Schema, opened_frame
-from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
+from anonhist.ingest.delimited import COUNTED_LINE, Layout, names_in_line
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
-from anonhist.ingest.files import Form, ending_of, form_of, separator_of
+from anonhist.ingest.files import Form, ending_of, form_of, layout_of
 from anonhist.ingest.plain_types import backquoted
 from anonhist.ingest.query import record_batches
 from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
@@ -134,38 +134,38 @@ def spark_relation(
         return _counted_rows(reader.text(path)), Schema.FOUND
     if form is Form.JSON:
         return _json_rows(reader.text(path), keys), Schema.FOUND
-    separator = separator_of(ending_of(files) or "", format, delimiter)
-    if separator is None:
+    layout = layout_of(ending_of(files) or "", format, delimiter, header=header)
+    if layout is None:
         raise UsageError(
             f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
             "as in events/*.csv, or give the separator of their columns (`delimiter`)."
         )
-    return _delimited_rows(session, path, separator, header=header), schema_of_text(header=header)
+    return _delimited_rows(session, path, layout), layout.schema
 
 
-def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bool) -> Any:
+def _delimited_rows(session: Any, path: str, layout: Layout) -> Any:
     from pyspark.sql.types import StringType, StructField, StructType
 
     reader = session.read.option("recursiveFileLookup", value=True)
     # Spark begins with any of the files.
     found = reader.text(path).where("_metadata.file_block_start = 0").limit(1).collect()
     line = str(found[0][0]) if found else ""
-    names = names_in_line(line.encode(), separator, header=header, what="The input")
-    fields = next(csv.reader([line], delimiter=separator.sign), []) or [""]
-    called = fields if header else names
+    names = names_in_line(line.encode(), layout, "The input")
+    fields = next(csv.reader([line], delimiter=layout.sign), []) or [""]
+    called = fields if layout.header else names
     rows = (
         # Every file has to begin with these fields, and every row to have as many: with line breaks in fields, Spark
         # looks at all of a row, whichever of its fields are asked for.
         session.read.option("recursiveFileLookup", value=True)
         .schema(StructType([StructField(name, StringType()) for name in called]))
-        .options(header=header, enforceSchema=False, mode="FAILFAST", multiLine=True)
-        .options(sep=separator.sign, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
+        .options(header=layout.header, enforceSchema=False, mode="FAILFAST", multiLine=True)
+        .options(sep=layout.sign, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
         .options(nullValue="", emptyValue="", maxCharsPerColumn=_LONGEST_FIELD)
         .csv(path)
         .toDF(*(f"field{at}" for at, _ in enumerate(names)))
     )
     texts = [_field(f"field{at}") for at, _ in enumerate(names)]
-    if not header:
+    if not layout.header:
         texts[0] = _without_marks(texts[0])
     return rows.selectExpr(*(f"{text} AS {backquoted(name)}" for text, name in zip(texts, names, strict=True)))
 
