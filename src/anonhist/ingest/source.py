@@ -25,8 +25,10 @@ from anonhist.ingest.files import (
     SparkFiles,
     check_stated,
     check_there,
+    ending_of,
     file_table,
     form_of,
+    layout_of,
 )
 from anonhist.ingest.locations import as_path, match_files
 from anonhist.ingest.memory import (
@@ -291,8 +293,10 @@ class FilesOfSpark(Files):
 
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
-        said: dict[str, Any] = {"format": self.format, "delimiter": self.delimiter, "header": self.header}
-        with opened_files(self.of, said | {"keys": asked.keys}, what=asked.what) as opened:
+        layout = None
+        if self.form is Form.DELIMITED:
+            layout = layout_of(ending_of(self.of) or "", self.format, self.delimiter, header=self.header)
+        with opened_files(self.of.path, self.form, layout, asked.keys, asked.what) as opened:
             yield opened
 
 

@@ -28,7 +28,7 @@ from anonhist.errors import DataError, MissingExtraError, UsageError, mask, publ
 from anonhist.ingest.columns import Opened, Schema, opened_frame
 from anonhist.ingest.delimited import COUNTED_LINE, Layout, names_in_line
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
-from anonhist.ingest.files import Form, ending_of, form_of, layout_of
+from anonhist.ingest.files import Form
 from anonhist.ingest.plain_types import backquoted
 from anonhist.ingest.query import record_batches
 from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
-
-    from anonhist.ingest.files import SparkFiles
 
 _NUMBERS = "place long, number long"
 _ROWS = 1 << 20
@@ -110,21 +108,16 @@ _LONGEST_FIELD = 2**21
 
 
 def spark_relation(
-    session: Any,
-    files: SparkFiles,
-    *,
-    format: str | None,  # noqa: A002  # the name users know
-    delimiter: str | None,
-    header: bool,
-    keys: Iterable[str | None],
+    session: Any, path: str, form: Form | None, layout: Layout | None, keys: Iterable[str | None]
 ) -> tuple[Any, Schema]:
-    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them."""
-    path = files.path
+    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them.
+
+    Of delimited text ``layout`` is None where nothing says what separates its columns.
+    """
     if path.lower().endswith(".zst"):
         raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
     # The name of a folder is no column.
     reader = session.read.option("recursiveFileLookup", value=True)
-    form = form_of(files, format)
     if form is Form.PARQUET:
         # Files whose columns have other types are an error then.
         return reader.option("mergeSchema", value=True).parquet(path), Schema.DECLARED
@@ -134,7 +127,6 @@ def spark_relation(
         return _counted_rows(reader.text(path)), Schema.FOUND
     if form is Form.JSON:
         return _json_rows(reader.text(path), keys), Schema.FOUND
-    layout = layout_of(ending_of(files) or "", format, delimiter, header=header)
     if layout is None:
         raise UsageError(
             f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
@@ -257,12 +249,14 @@ _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 @contextmanager
-def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> Iterator[Opened]:
-    """Open files as a Narwhals table; ``reading`` is how to read them."""
+def opened_files(
+    path: str, form: Form | None, layout: Layout | None, keys: Iterable[str | None], what: str
+) -> Iterator[Opened]:
+    """Open files as a Narwhals table; sentences call them ``what``."""
     import narwhals as nw
 
-    with _session(None) as session, translate_failures(what, path=files.path):
-        rows, schema = spark_relation(session, files, **reading)
+    with _session(None) as session, translate_failures(what, path=path):
+        rows, schema = spark_relation(session, path, form, layout, keys)
         yield opened_frame(nw.from_native(rows), schema)
 
 
