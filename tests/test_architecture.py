@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PYTHON_FILES = [
@@ -21,7 +19,6 @@ PYTHON_FILES = [
 LONGEST = 500
 
 
-@pytest.mark.slow
 def test_rooms_import_downwards_only() -> None:
     command = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run(
@@ -35,7 +32,6 @@ def test_rooms_import_downwards_only() -> None:
     assert "0 broken" in done.stdout
 
 
-@pytest.mark.slow
 def test_files_are_short_and_say_what_they_are() -> None:
     assert len(PYTHON_FILES) > 100
     texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in PYTHON_FILES}

@@ -31,18 +31,16 @@ PROFILE = ("sketch", "profile", "day.sketch", "--decoder", "three-tap", "--simul
 @pytest.fixture
 def events(cli: Cli, folder: Path) -> tuple[str, ...]:
     """Return the start of a release; the data set has a budget of ε = 20 for items."""
-    assert (
-        cli("budget", "create", "animals", "--epsilon", "20", "--unit", "item", "--ledger", "budget.db").returncode == 0
-    )
+    made = cli("budget", "create", "animals", "--epsilon", "20", "--unit", "item", "--ledger", "budget.db")
+    assert made.returncode == 0
     (folder / "bad.csv").write_text("label,count\na,-3\n")
     (folder / "edges.txt").write_text("a b\nb c\n")
     pq.write_table(pa.table({"label": ["a", "b"]}), folder / "e.parquet")
     sketch = ah.sketches.HashedSketch(buckets=64, epsilon=2, key=b"k")
     ah.write(sketch, folder / "day.sketch")
     ah.write(ah.sketches.HashedSketch(buckets=8, epsilon=30, key=b"k"), folder / "dear.sketch")
-    share = ah.sketches.NoiseShare(honest=2, session="week")
-    alone = ah.sketches.HashedSketch(buckets=8, epsilon=1, key=b"k", noise_share=share)
-    ah.write(alone, folder / "share.sketch")
+    shared = {"noise_share": ah.sketches.NoiseShare(honest=2, session="week")}
+    ah.write(ah.sketches.HashedSketch(buckets=8, epsilon=1, key=b"k", **shared), folder / "share.sketch")
     (folder / "words.txt").write_text("newt\nzebra\n")
     return ("release", "events.csv", "--simulations", "2")
 

@@ -3,7 +3,7 @@
 import gzip
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ from anonhist.graphs.edge_query import degree_query, node_query
 from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Degrees, Direction, EdgePolicy, Graph
 from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.graphs.release import as_graph
+from anonhist.ingest import source as source_module
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
-from anonhist.ingest.engine import followed
 from anonhist.ingest.read import read_profile
 from anonhist.numeric.hashing import keyed_hash
 from anonhist.privacy import PrivacyUnit
@@ -409,7 +409,12 @@ def test_a_policy_is_needed(tmp_path: Path) -> None:
 
 def test_progress_is_asked_of_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    monkeypatch.setattr(followed, "attach", lambda follow, _: asked.append(follow._progress))
+
+    def noted(_: object, progress: object) -> AbstractContextManager[None]:
+        asked.append(progress)
+        return nullcontext()
+
+    monkeypatch.setattr(source_module, "followed", noted)
     path = tmp_path / "edges.txt"
     path.write_text("a b\n")
     for read in (read_edges, read_degrees):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile, user_bounds
 from anonhist.ingest.columns import Schema
-from anonhist.ingest.delimited import schema_of_text
+from anonhist.ingest.delimited import Layout
 from anonhist.ingest.files import Form, form_of
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile, sorted_l1
@@ -288,7 +288,7 @@ def test_first_rows_are_not_quoted_as_names(
 @each_of("source", ["file:///a.csv", "file:///a.tsv.gz", "https://host/a.csv?key=a.parquet", "s3://b/a.txt"])
 def test_first_rows_of_remote_texts_are_not_names_either(source: str) -> None:
     assert form_of(source, None) is Form.DELIMITED
-    assert [schema_of_text(header=header) for header in (True, False)] == [Schema.FIRST_LINE, Schema.FOUND]
+    assert [Layout(",", True, header).schema for header in (True, False)] == [Schema.FIRST_LINE, Schema.FOUND]
     columns = source.replace(".csv", ".parquet").replace(".tsv", ".jsonl").replace(".txt", ".pq")
     assert form_of(columns, None) is not Form.DELIMITED
 

@@ -25,7 +25,6 @@ from anonhist.terminal.decorators import (
     given_options,
     option_word,
     refuse_given,
-    whole_number,
 )
 from anonhist.terminal.destinations import console_on, print_hanging
 from anonhist.terminal.options import epsilon_option, level_option, output_options, protection_options, reading_options
@@ -159,7 +158,7 @@ def estimate(
 ) -> None:
     """Check everything that can be checked, then read, estimate, print and write; the help is above."""
     # As the functions of properties call them.
-    options = {name: _read(name, value) for name, value in own.items() if value is not None}
+    options = {name: _read(name, value) for name, value in own.items()}
     protection = protection_of(sources, protection)
     context = click.get_current_context()
     if epsilon is None:
@@ -285,8 +284,6 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
 def _read(name: str, value: Any) -> Any:
     if name == "base":
         return _base(value)
-    if PROPERTY_OPTIONS[name].kind == "whole":
-        return whole_number(value, name=option_word(name))
     return int(value) if name == "order" and value.is_integer() else value
 
 

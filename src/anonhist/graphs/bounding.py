@@ -51,7 +51,6 @@ class Projection:
 
     def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> Ints:
         """Return the degrees of the projection, which is deterministic."""
-        del source
         return project(graph, max_degree)
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:

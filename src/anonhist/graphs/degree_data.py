@@ -165,7 +165,7 @@ class DegreeData:
     """Degrees of a graph, released or private, as statistics take them.
 
     ``zeros`` counts nodes without an edge, None if unknown. ``max_degree`` is θ, the bound above which edges were left
-    out. ``runs`` are (profile, zeros) of the mechanism on its release. ``nodes_reach`` is how far the released number
+    out. ``runs`` are those of the mechanism on its release. ``nodes_reach`` is how far the released number
     of nodes may be off: 0 if it is public, None if it has no noise of its own. ``error`` and ``guarantee`` are None for
     private degrees, which are exact.
     """
@@ -174,7 +174,7 @@ class DegreeData:
     policy: EdgePolicy = SIMPLE
     zeros: int | None = None
     max_degree: int | None = None
-    runs: tuple[tuple[Profile, int | None], ...] = ()
+    runs: tuple[Profile, ...] = ()
     error: ReleaseError | None = None
     nodes_reach: int | None = None
     guarantee: Guarantee | None = None
@@ -186,7 +186,18 @@ class DegreeData:
         if isinstance(data, DegreeData):
             return data
         if isinstance(data, Release):
-            return _of_release(data)
+            mechanism = _degree_mechanism(data)
+            return cls(
+                data.profile,
+                mechanism.policy,
+                data.zeros,
+                data.largest_count,
+                tuple(data.resimulate()),
+                data.error,
+                mechanism.nodes_reach,
+                data.guarantee,
+                (_MOSTLY_NOISE,) if data.mostly_noise else (),
+            )
         degrees = data.degree_profile() if isinstance(data, Graph) else data
         if isinstance(degrees, Degrees):
             return cls(degrees.profile, degrees.policy, degrees.num_zeros)
@@ -256,8 +267,9 @@ class DegreeData:
         if self._errors.band is None and self.runs:
             # One node of any degree may be missing in such intervals: how large it may be, the runs say as well.
             largest = _largest(self.profile)
-            off = widening_factor(len(self.runs)) * self.noise(largest, lambda run, _: _largest(run))
-            most = min(most, float(whole_interval(largest, off)[1]))
+            # Squares of large numbers pass what floats hold; this does not make them.
+            far = math.hypot(*(_largest(run) - largest for run in self.runs)) / math.sqrt(len(self.runs))
+            most = min(most, float(whole_interval(largest, widening_factor(len(self.runs)) * far)[1]))
         return DegreeBand.of(self.profile, self._errors, degree_sum=self._items[1], most=most, stretch=stretch)
 
     @property
@@ -306,17 +318,6 @@ class DegreeData:
             statement=statement,
         )
 
-    def noise(self, value: float, statistic: Callable[[Profile, int], float]) -> float:
-        """Return the root mean square of what a number of each run differs by; 0 where there are no runs."""
-        if not self.runs:
-            return 0.0
-        # Squares of large numbers pass what floats hold; this does not make them.
-        far = math.hypot(*(statistic(run, self._zeros(zeros)) - value for run, zeros in self.runs))
-        return far / math.sqrt(len(self.runs))
-
-    def _zeros(self, zeros: int | None) -> int:
-        return 0 if self.zeros is None else zeros or 0
-
 
 # What statistics are told to read.
 DegreeSource = Release | Graph | Degrees | Profile | DegreeData
@@ -335,18 +336,3 @@ def _degree_mechanism(release: Release) -> DegreeMechanism:
     if not isinstance(release.mechanism, DegreeMechanism):
         raise UsageError("This is not a release of degrees: make one with release_degrees.")
     return release.mechanism
-
-
-def _of_release(release: Release) -> DegreeData:
-    mechanism = _degree_mechanism(release)
-    return DegreeData(
-        release.profile,
-        mechanism.policy,
-        release.zeros,
-        release.largest_count,
-        tuple(zip(release.resimulate(), release.resimulate_zeros(), strict=True)),
-        release.error,
-        mechanism.nodes_reach,
-        release.guarantee,
-        (_MOSTLY_NOISE,) if release.mostly_noise else (),
-    )

@@ -183,7 +183,6 @@ class EdgeMechanism:
         self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
     ) -> Sequence[tuple[Profile, int]]:
         """Return the same with numbers of nodes of degree 0: the rest of the public number of nodes."""
-        del zeros
         return [(run, self._zeros(run) or 0) for run in self.simulate(profile, size=size, rng=rng)]
 
     def _zeros(self, profile: Profile) -> int | None:
@@ -234,7 +233,6 @@ class EdgePrivacy:
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
         """Make the prepared release of a graph of this policy; see :class:`anonhist.graphs.release.AskedDegrees`."""
-        del nodes_listed
         if not isinstance(mechanism, str):
             raise UsageError(
                 f"With edge privacy, `mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r:.80}."

@@ -146,8 +146,7 @@ class Ratios:
 
     def floats(self) -> Floats:
         """Return the nearest floats, shape (k,), where both parts are below 2^53."""
-        quotients: Floats = self.numerators / self.denominators
-        return quotients
+        return np.asarray(self.numerators / self.denominators)
 
 
 def even_shares(left: Ints, right: Ints, supplies: Ints, rooms: Ints) -> tuple[Ratios, Ratios]:
@@ -478,15 +477,9 @@ def rounded_epsilon(epsilon: EpsilonLike, distance: int) -> Fraction:
     estimate = math.log1p(ratio)
     unit = Fraction(10) ** (math.floor(math.log10(estimate)) + 1 - _DIGITS)
     steps = math.floor(Fraction(estimate) / unit) + 1
-    while not _is_within(steps * unit, ratio):
+    while exp_bounds(steps * unit, bits=_BITS)[0] * (1 + ratio) < 1 << _BITS:
         steps -= 1
     return steps * unit
-
-
-def _is_within(gamma: Fraction, ratio: Fraction) -> bool:
-    """Say whether e^γ ≤ 1 + ratio is certain."""
-    lower, _ = exp_bounds(gamma, bits=_BITS)
-    return lower * (1 + ratio) >= 1 << _BITS
 
 
 def _floors(part: Fraction, bits: int) -> list[int]:

@@ -73,7 +73,6 @@ class SurvivalDegrees(NoisyBins):
 
     def simulation_work(self, profile: Profile) -> int:
         """Return approximately how many numbers the fit of one run computes, independent of the number of nodes."""
-        del profile
         return WORK_OF_FIT
 
     @property
@@ -157,7 +156,6 @@ class CumulativeDegrees(NoisyBins):
 
     def simulation_work(self, profile: Profile) -> int:
         """Return approximately how many numbers the fit of one run computes, independent of the number of nodes."""
-        del profile
         return WORK_OF_FIT
 
     @property
@@ -296,7 +294,6 @@ class HistogramDegrees(NoisyBins):
         return Profile(present[kept], labels[kept]), int(seen[0]) if self.nodes_listed else None
 
     def _evidence(self, noisy: Ints, run: Run) -> Evidence:
-        del run
         rate = float(self.rate)
         degrees = noisy[1:].astype(np.float64)
         alone = noise_quantile(rate, 1, TAIL)

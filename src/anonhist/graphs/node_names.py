@@ -100,8 +100,7 @@ def ranks_among(names: Any, nodes: Any) -> Ints:
     places = pc.index_in(as_large_text(names), value_set=nodes)
     if places.null_count:
         raise DataError(UNLISTED)
-    ranks: Ints = places.cast(pa.int64()).to_numpy()
-    return ranks
+    return np.asarray(places.cast(pa.int64()).to_numpy())
 
 
 def as_large_text(values: Any) -> Any:

@@ -127,7 +127,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])
     nodes = float(law.num_at_least(at)[0])
     # A run without such a tail says nothing of its exponent.
-    runs = [_fit(PowerLaw.of(profile, found.max_degree), given) or fit for profile, _ in found.runs]
+    runs = [_fit(PowerLaw.of(profile, found.max_degree), given) or fit for profile in found.runs]
     # Seeded, so that the same degrees always give the same error.
     rng = np.random.default_rng(0)
     drawn = [] if given is not None else [_fit(law.resample(rng), None) or fit for _ in range(_BOOTSTRAPS)]

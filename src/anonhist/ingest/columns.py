@@ -213,6 +213,11 @@ def distinct_names(names: Sequence[str], *, unclear_signs: str = "") -> list[str
     return held
 
 
+def literal(text: str) -> str:
+    """Return a text as SQL of DuckDB writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def quoted(name: str) -> str:
     """Return a name as SQL of DuckDB writes it."""
     return '"' + name.replace('"', '""') + '"'

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
-from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_relation, quoted
+from anonhist.ingest.columns import Opened, Schema, distinct_names, literal, opened_relation, quoted
 from anonhist.ingest.engine import NO_COUNTED_LINE, NOT_TEXT, WIDE_LINE
 from anonhist.ingest.locations import (
     BEGINNING,
@@ -55,11 +55,15 @@ _UNLESS_WIDE = (
 
 
 @dataclass(frozen=True)
-class Separator:
-    """What separates columns, and whether a person said so: otherwise the ending of the file did."""
+class Layout:
+    """What separates the columns of a text, and whether its first line names them.
+
+    ``is_said`` is whether a person said what separates them: otherwise the ending of the file did.
+    """
 
     sign: str
     is_said: bool
+    header: bool
 
     def __post_init__(self) -> None:
         """Refuse what cannot separate columns."""
@@ -67,6 +71,11 @@ class Separator:
             raise UsageError(
                 f"The delimiter must be one character that neither quotes nor ends a line, not {self.sign!r}."
             )
+
+    @property
+    def schema(self) -> Schema:
+        """Where the names of the columns come from."""
+        return Schema.FIRST_LINE if self.header else Schema.FOUND
 
 
 def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
@@ -98,31 +107,21 @@ def counted_lines(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
 
 
 def delimited_table(
-    connection: duckdb.DuckDBPyConnection,
-    patterns: list[str],
-    first_lines: Mapping[str, bytes],
-    separator: Separator,
-    *,
-    header: bool,
+    connection: duckdb.DuckDBPyConnection, patterns: list[str], first_lines: Mapping[str, bytes], layout: Layout
 ) -> Opened:
     """Return the rows of files with equal headers, every column as text, and the keys of their folders.
 
-    ``first_lines`` has the first line of each file, by its name; with ``header`` they name the columns.
+    ``first_lines`` has the first line of each file, by its name.
     """
-    names = common_names(first_lines, separator, header=header)
+    names = common_names(first_lines, layout)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
-    rows = _rows(connection, patterns, names, separator.sign, header=header, keys=keys)
-    return opened_relation(rows, schema_of_text(header=header), names, tuple(keys))
+    rows = _rows(connection, patterns, names, layout.sign, header=layout.header, keys=keys)
+    return opened_relation(rows, layout.schema, names, tuple(keys))
 
 
-def schema_of_text(*, header: bool) -> Schema:
-    """Return where the names of the columns of delimited text come from."""
-    return Schema.FIRST_LINE if header else Schema.FOUND
-
-
-def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, header: bool) -> Opened:
+def stdin_table(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Opened:
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
-    if not header:
+    if not layout.header:
         raise UsageError(
             "A table on standard input needs a header line: use `format='labels'` for one label per line, or put a "
             "line of names before the rest, as in (echo label,count; cat rows) | …."
@@ -134,8 +133,8 @@ def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, 
             line = file.readline(_LONGEST_HEADER)
     else:
         line = _piped_line()
-    names = names_in_line(line, separator, header=True, what="Standard input")
-    rows = _rows(connection, [STDIN], names, separator.sign, header=_is_regular(0), keys={})
+    names = names_in_line(line, layout, "Standard input")
+    rows = _rows(connection, [STDIN], names, layout.sign, header=_is_regular(0), keys={})
     return opened_relation(rows, Schema.FIRST_LINE, names)
 
 
@@ -169,78 +168,78 @@ def _rows(
     return rows
 
 
-def common_names(lines: Mapping[str, bytes], separator: Separator, *, header: bool) -> list[str]:
+def common_names(lines: Mapping[str, bytes], layout: Layout) -> list[str]:
     """Return the names of the columns that the first lines of all files have, or refuse files that differ."""
     names: dict[str, list[str]] = {}
     for path, line in lines.items():
-        names[path] = names_in_line(line, separator, header=header, what=f"The file {mask(path)!r}")
+        names[path] = names_in_line(line, layout, f"The file {mask(path)!r}")
         first = next(iter(names))
         if names[path] != names[first]:
             raise _about_names(
                 f"The file {mask(path)!r} does not have the same columns, in the same order, as {mask(first)!r}.",
-                header=header,
+                layout,
             )
     return next(iter(names.values()))
 
 
-def names_in_line(line: bytes, separator: Separator, *, header: bool, what: str) -> list[str]:
+def names_in_line(line: bytes, layout: Layout, what: str) -> list[str]:
     """Return the names of columns that the first line of a file has, or those of columns without names."""
     if not line:
         raise DataError(f"{what} is empty: a table needs at least its header line.")
     if other_encoding(line[:BEGINNING]):
-        raise _about_names(f"{what} {not_utf_8(line)}", header=header)
+        raise _about_names(f"{what} {not_utf_8(line)}", layout)
     try:
-        text = (_LINE_END.split(line, maxsplit=1)[0] if header else line).decode("utf-8-sig")
+        text = (_LINE_END.split(line, maxsplit=1)[0] if layout.header else line).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise _about_names(f"{what} {not_utf_8(line)}", header=header) from None
-    if not text and header:
+        raise _about_names(f"{what} {not_utf_8(line)}", layout) from None
+    if not text and layout.header:
         raise public_error(f"{what} begins with an empty line where the names of its columns should be.")
-    if header:
-        _check_separator(text, separator, what)
+    if layout.header:
+        _check_separator(text, layout, what)
     try:
         fields: Iterable[str] = next(
-            csv.reader(io.StringIO(text, newline=""), delimiter=separator.sign, strict=True), []
+            csv.reader(io.StringIO(text, newline=""), delimiter=layout.sign, strict=True), []
         ) or [""]
     except csv.Error:
         message = f"The first line of {what[0].lower()}{what[1:]} is not a row with this delimiter and quoting."
-        raise _about_names(message, header=header) from None
-    if not header:
+        raise _about_names(message, layout) from None
+    if not layout.header:
         return [f"column{index}" for index, _ in enumerate(fields)]
     return [field.strip() or f"column{index}" for index, field in enumerate(fields)]
 
 
-def _check_separator(header: str, separator: Separator, what: str) -> None:
+def _check_separator(header: str, layout: Layout, what: str) -> None:
     """Refuse a header line of one column that another character may separate, unless a person said how it is read."""
     if found := _LINE_OF_EXCEL.fullmatch(header):
         raise public_error(
             f"{what} begins with a line for Excel where the names of its columns should be: remove that line, and give "
             f"the separator of its columns (`delimiter={found[1]!r}`)."
         )
-    if separator.is_said:
+    if layout.is_said:
         return
     is_quoted = _QUOTED.fullmatch(header) is not None
     # A line that is one name in quotes is one that somebody quoted as a whole.
     plain = header[1:-1] if is_quoted else _QUOTED.sub("", header)
-    if separator.sign in plain:
+    if layout.sign in plain:
         if is_quoted:
             raise public_error(
-                f"{what} has one column, by its header line, which is in quotes with {separator.sign!r} in it: if its "
+                f"{what} has one column, by its header line, which is in quotes with {layout.sign!r} in it: if its "
                 f"lines were quoted as a whole, take these quotes away; if it is one column, give "
-                f"`delimiter={separator.sign!r}`."
+                f"`delimiter={layout.sign!r}`."
             )
         return
     other = max(_SEPARATORS, key=plain.count)
     if other in plain:
         raise public_error(
             f"{what} has one column, by its header line, and {other!r} in its name: if that separates columns, give "
-            f"`delimiter={other!r}`, or write the file with {separator.sign!r} instead; if it is one column, give "
-            f"`delimiter={separator.sign!r}`."
+            f"`delimiter={other!r}`, or write the file with {layout.sign!r} instead; if it is one column, give "
+            f"`delimiter={layout.sign!r}`."
         )
 
 
-def _about_names(sentence: str, *, header: bool) -> AnonhistError:
+def _about_names(sentence: str, layout: Layout) -> AnonhistError:
     """Return an error about first lines, which is public if they are header lines and tells of rows if they are not."""
-    return public_error(sentence) if header else DataError(sentence)
+    return public_error(sentence) if layout.header else DataError(sentence)
 
 
 def first_line(path: str) -> bytes:
@@ -342,28 +341,26 @@ _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def commented_table(
-    connection: duckdb.DuckDBPyConnection, paths: list[str], separator: Separator, comment: str, *, header: bool
-) -> Opened:
+def commented_table(connection: duckdb.DuckDBPyConnection, paths: list[str], layout: Layout, comment: str) -> Opened:
     """Return the rows of local files of the same columns, as text, without lines that begin with ``comment``.
 
-    It is one character. With ``header``, the first line of each file that is neither a comment nor empty names its
+    It is one character. With a header, the first line of each file that is neither a comment nor empty names its
     columns. A file of comments alone at its beginning, or with a row of more or fewer columns than the first, is
     refused.
     """
-    if len(comment) != 1 or comment in ('"', "\r", "\n", separator.sign):
+    if len(comment) != 1 or comment in ('"', "\r", "\n", layout.sign):
         raise UsageError(f"`comment` must be one character that neither quotes nor separates, not {comment!r:.80}.")
     found = {path: _first_line(path, comment.encode()) for path in paths}
-    names = common_names({path: line for path, (line, _) in found.items()}, separator, header=header)
+    names = common_names({path: line for path, (line, _) in found.items()}, layout)
     parts = [
-        lines_relation(connection, escape_pattern(path), skiprows=before + header)
+        lines_relation(connection, escape_pattern(path), skiprows=before + layout.header)
         for path, (_, before) in found.items()
     ]
     lines = parts[0]
     for part in parts[1:]:
         lines = lines.union(part)
-    rows = lines.filter(f"label IS NOT NULL AND NOT starts_with(label, {_text(comment)})")
-    return opened_relation(_fields(rows, separator.sign, len(names)), schema_of_text(header=header), names)
+    rows = lines.filter(f"label IS NOT NULL AND NOT starts_with(label, {literal(comment)})")
+    return opened_relation(_fields(rows, layout.sign, len(names)), layout.schema, names)
 
 
 def _first_line(path: str, comment: bytes) -> tuple[bytes, int]:
@@ -385,12 +382,12 @@ def _fields(rows: Any, delimiter: str, columns: int) -> Any:
     sign = re.escape(delimiter).replace("'", "''")
     field = rf'"(?:[^"]|"")*"|[^"{sign}][^{sign}]*|'
     # A separator before each field: a match of nothing would be found once too often.
-    before = f"{_text(delimiter)} || label"
+    before = f"{literal(delimiter)} || label"
     quoted = f"regexp_extract_all({before}, '{sign}({field})', 1)"
     is_whole = f"regexp_full_match({before}, '(?:{sign}(?:{field}))*')"
     unquoted = f"list_transform({quoted}, lambda field: {_unquoted()})"
     parts = (
-        f"CASE WHEN NOT contains(label, '\"') THEN string_split(label, {_text(delimiter)}) "
+        f"CASE WHEN NOT contains(label, '\"') THEN string_split(label, {literal(delimiter)}) "
         f"WHEN {is_whole} THEN {unquoted} ELSE error('unterminated quote') END"
     )
     split = rows.project(f"{parts} AS fields")
@@ -402,10 +399,6 @@ def _fields(rows: Any, delimiter: str, columns: int) -> Any:
 
 def _unquoted() -> str:
     return "CASE WHEN starts_with(field, '\"') THEN replace(field[2:-2], '\"\"', '\"') ELSE field END"
-
-
-def _text(sign: str) -> str:
-    return "'" + sign.replace("'", "''") + "'"
 
 
 _BLOCK = 1 << 20

@@ -12,7 +12,7 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.ingest.columns import Opened, Schema, opened_relation
 from anonhist.ingest.delimited import (
     STDIN,
-    Separator,
+    Layout,
     beginning,
     commented_table,
     counted_lines,
@@ -51,9 +51,11 @@ class Form(Enum):
 
 
 _COMPRESSED = (".gz", ".zst")
-_JSON = (".jsonl", ".ndjson", ".json")
-_PARQUET = (".parquet", ".pq")
-_FORMS = dict.fromkeys(_JSON, Form.JSON) | dict.fromkeys(_PARQUET, Form.PARQUET)
+# By their endings; all others are text.
+_FORMS = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), Form.JSON),
+    **dict.fromkeys((".parquet", ".pq"), Form.PARQUET),
+}
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
 # A standalone cluster, and a server of Spark Connect.
@@ -139,39 +141,39 @@ def file_table(
     """
     if source == "-":
         if format in LINES:
-            return _lines(connection, STDIN, format)
+            return _lines(connection, STDIN, Form(format))
         said = format is not None or delimiter is not None
-        return stdin_table(connection, Separator("," if delimiter is None else delimiter, said), header=header)
+        return stdin_table(connection, Layout("," if delimiter is None else delimiter, said, header))
     remote = is_remote(source)
     paths = [source] if remote else readable(source)
     # A name is taken for a pattern once more, so what would be read as one is escaped.
     patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
-    ending = None if format in LINES else _common_ending(source, paths, remote=remote)
-    if not remote and (ending is None or ending in _JSON):
-        check_beginnings(list(map(beginning, paths)), "The input", is_json=ending in _JSON)
-    if ending is None:
-        return _lines(connection, patterns, format)
-    if ending in (*_PARQUET, *_JSON):
+    ending = "" if format in LINES else _common_ending(source, paths, remote=remote)
+    form = Form(format) if format in LINES else _FORMS.get(ending, Form.DELIMITED)
+    if not remote and form in (Form.LABELS, Form.UNIQ, Form.JSON):
+        check_beginnings(list(map(beginning, paths)), "The input", is_json=form is Form.JSON)
+    if form in (Form.LABELS, Form.UNIQ):
+        return _lines(connection, patterns, form)
+    if form in (Form.JSON, Form.PARQUET):
         opened = patterns if remote else paths
         return (
             json_table(connection, patterns, opened, keys)
-            if ending in _JSON
+            if form is Form.JSON
             else parquet_table(connection, patterns, opened)
         )
     _refuse_no_rows(source, ending, delimiter)
-    separator = _separator(source, ending, format, delimiter)
+    layout = _layout(source, ending, layout_of(ending, format, delimiter, header=header))
     if remote:
         lines = {url: remote_line(connection, url) for url in patterns}
     elif comment is None:
         lines = {path: (first_line if header else first_row)(path) for path in paths}
     else:
-        return commented_table(connection, paths, separator, comment, header=header)
-    return delimited_table(connection, patterns, lines, separator, header=header)
+        return commented_table(connection, paths, layout, comment)
+    return delimited_table(connection, patterns, lines, layout)
 
 
-def _separator(source: str, ending: str, format: str | None, delimiter: str | None) -> Separator:  # noqa: A002
-    """Return what separates columns: as it is given, or as the ending says."""
-    known = separator_of(ending, format, delimiter)
+def _layout(source: str, ending: str, known: Layout | None) -> Layout:
+    """Return the layout that is known, or refuse a file of which nothing says what separates its columns."""
     if known is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
     if known is None:
@@ -186,18 +188,18 @@ def is_delimited(source: Any) -> bool:
     """Return whether a source is delimited text on this machine, from which comments can be left out."""
     if not isinstance(source, str) or source == "-" or is_remote(source):
         return False
-    return ending_of(source, None) not in (None, *_PARQUET, *_JSON, *_OF_DATABASES)
+    return ending_of(source) not in (None, *_FORMS, *_OF_DATABASES)
 
 
-def separator_of(ending: str, format: str | None, delimiter: str | None) -> Separator | None:  # noqa: A002
-    """Return what separates the columns of a file with this ending; None where nothing says so."""
+def layout_of(ending: str, format: str | None, delimiter: str | None, *, header: bool) -> Layout | None:  # noqa: A002
+    """Return the layout of a file with this ending; None where nothing says what separates its columns."""
     if delimiter is not None:
-        return Separator(delimiter, is_said=True)
-    return None if ending not in DELIMITERS else Separator(DELIMITERS[ending], is_said=format is not None)
+        return Layout(delimiter, is_said=True, header=header)
+    return None if ending not in DELIMITERS else Layout(DELIMITERS[ending], format is not None, header)
 
 
-def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, format: str | None) -> Opened:  # noqa: A002
-    relation = (labels_relation if format == "labels" else counted_lines)(connection, patterns)
+def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, form: Form) -> Opened:
+    relation = (labels_relation if form is Form.LABELS else counted_lines)(connection, patterns)
     return opened_relation(relation, Schema.FOUND, relation.columns)
 
 
@@ -229,7 +231,7 @@ def check_stated(
     labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
     """
     if not isinstance(source, str) or source != "-":
-        if label is None and header and format in (None, "events") and ending_of(source, format) == ".txt":
+        if label is None and header and format in (None, "events") and ending_of(source) == ".txt":
             check_there(source)
             raise UsageError(
                 "A .txt file may hold one label per line or columns: give `format='labels'` for the first, or, for "
@@ -244,7 +246,7 @@ def check_stated(
 
 def form_of(source: Any, format: str | None) -> Form:  # noqa: A002
     """Return what the files of a source are, which is of no matter for what is none."""
-    return Form(format) if format in LINES else _FORMS.get(ending_of(source, format) or "", Form.DELIMITED)
+    return Form(format) if format in LINES else _FORMS.get(ending_of(source) or "", Form.DELIMITED)
 
 
 def check_there(source: Any) -> None:
@@ -261,13 +263,11 @@ def input_files(source: str) -> list[str]:
     return [] if is_remote(local) else [path for path in match_files(local) if Path(path).exists()]
 
 
-def ending_of(source: Any, format: str | None) -> str | None:  # noqa: A002
-    """Return the ending of the files that hold a table; None for lines of labels, databases and tables in memory."""
-    if isinstance(source, SparkFiles) and format not in LINES:
+def ending_of(source: Any) -> str | None:
+    """Return the ending of the files that hold a table; None for standard input, databases and what is in memory."""
+    if isinstance(source, SparkFiles):
         return _common_ending(source.path, [source.path], remote=True)
-    if not isinstance(source, str) or format in LINES or source == "-":
-        return None
-    if source.startswith((*DATABASES, *SPARK_URLS)):
+    if not isinstance(source, str) or source == "-" or source.startswith((*DATABASES, *SPARK_URLS)):
         return None
     remote = is_remote(source)
     paths = [] if remote else match_files(source)

@@ -18,7 +18,7 @@ from anonhist.ingest.random_order import HASH, add_hash
 from anonhist.ingest.warehouses import with_query_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from anonhist.profiles.grouped import Group
 
@@ -87,6 +87,14 @@ class Grouping:
                 f"The group of all others, {self.other!r}, would be counted in the total of the listed groups of this "
                 "name: give it another name."
             )
+
+    def check_roles(self, roles: Mapping[str | None, str]) -> None:
+        """Refuse to group by the values of a column that is another one, too."""
+        for name in self.by_value:
+            if name in roles:
+                raise UsageError(
+                    f"The grouping column {name!r} is the {roles[name]} column, too: group by another column."
+                )
 
     def of_found(self, found: tuple[Group, ...], *, have_totals: bool) -> Grouping:
         """Return the grouping into groups that were found; one named as all others is among these, and is not listed.
@@ -237,7 +245,7 @@ def _plain_names(grouping: Grouping) -> list[str] | None:
     return plain if len(plain) == len(keys) else None
 
 
-def place_of_rows(rows: Any, of: Sequence[str] = (GROUP,)) -> Any:
+def place_of_rows(rows: Any, of: Sequence[str]) -> Any:
     """Return the rows with a column ``place``: their group and label as one text, so that a hash is of both.
 
     ``of`` names the columns that say in which group they are, and on which day.
@@ -298,7 +306,7 @@ def in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = N
     return _first(hashed, ("user_name", "occurrence"), most)
 
 
-def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = None) -> Any:
+def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any) -> Any:
     """Return the rows (group, day, label, count) in the groups of :func:`in_few_groups_of_labels`, on whatever days.
 
     Rows that fulfil ``first`` are all there.

@@ -58,11 +58,6 @@ def declared(table: Any, name: str) -> Declared | None:
     return next((each for each in Declared if each.column(name) in names), None)
 
 
-def is_nameless(kind: Any, *, only_whole: bool) -> Any:
-    """Return whether values of some kinds are numbers without a name: an expression, null where there is no value."""
-    return (kind == LARGE) | (kind == FRACTION) if only_whole else kind == LARGE
-
-
 def total_order(table: Any, name: str) -> dict[str, Any] | None:
     """Return the columns that order values: numbers as floats, texts as written, bytes; None if the type binds."""
     import narwhals as nw
@@ -271,7 +266,8 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
         kind, column = table.collect_schema()[name], nw.col(name)
         held = declared(table, name)
         if held is not None:
-            nameless.append(is_nameless(nw.col(held.column(name)), only_whole=only_whole))
+            of_value = nw.col(held.column(name))
+            nameless.append((of_value == LARGE) | (of_value == FRACTION) if only_whole else of_value == LARGE)
             continue
         if kind.is_float():
             has_name = _is_whole(table, name) if only_whole else _is_small(column)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.ingest.columns import quoted
 from anonhist.ingest.naming import as_text, is_of_pandas, is_sqlite
 from anonhist.ingest.plain_types import holds_objects, is_spark, mapped_objects, replaced_in_spark
 from anonhist.ingest.warehouses import finite
@@ -186,9 +187,9 @@ def with_weeks(table: Any, columns: dict[str, tuple[str, str]]) -> Any:
         dates = finite(table, column) if is_date else _valid(as_text(table, column)).str.slice(0, 10)
         native = table.with_columns(dates.alias(name)).to_native()
         if table.implementation.is_duckdb():
-            quoted = '"' + name.replace('"', '""') + '"'
-            week = _week_in_sql(f"date_diff('day', DATE '0001-01-01', CAST({quoted} AS DATE))", "//", "VARCHAR")
-            table = nw.from_native(native.project(f"* REPLACE ({week} AS {quoted})"))
+            held = quoted(name)
+            week = _week_in_sql(f"date_diff('day', DATE '0001-01-01', CAST({held} AS DATE))", "//", "VARCHAR")
+            table = nw.from_native(native.project(f"* REPLACE ({week} AS {held})"))
             continue
         if is_spark(table):
             week = _week_in_sql(f"(unix_date(CAST({{0}} AS DATE)) + {_DAYS_BEFORE_1970})", "div", "STRING")

@@ -87,6 +87,11 @@ def _formula_of_spark(kind: Any) -> str:
     return _OF_SPARK.get(type(kind).__name__.removesuffix("Type").lower(), "")
 
 
+def backquoted(name: str) -> str:
+    """Return a name as Spark's SQL writes it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
 def replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
     """Return a table of Spark whose columns are replaced by formulas, in which braces stand for the name."""
     import narwhals as nw
@@ -94,7 +99,7 @@ def replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
     if not formulas:
         return table
     native = table.to_native()
-    quoted = {name: "`" + name.replace("`", "``") + "`" for name in native.columns}
+    quoted = {name: backquoted(name) for name in native.columns}
     chosen = (f"{formulas.get(name, '{0}').format(each)} AS {each}" for name, each in quoted.items())
     return nw.from_native(native.selectExpr(*chosen))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import UsageError
 from anonhist.ingest.group_names import UNGROUPED, Grouping, is_shown_as_written, parts_of
 from anonhist.ingest.query import Columns, check_users
-from anonhist.ingest.random_order import key_of_order, random_key
-from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
+from anonhist.ingest.random_order import key_of_order, key_where
+from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
 
 if TYPE_CHECKING:
@@ -179,6 +179,5 @@ def unlisted_grouping(
 
 def order_key_of(given: str | None, *, chooses: bool) -> str | None:
     """Return the key by which items or groups are chosen, None where none are."""
-    if given is not None and not chooses:
-        raise UsageError("`order_key` chooses items or groups, so it requires `user` or `max_groups_per_label`.")
-    return None if not chooses else random_key() if given is None else parse_order_key(given)
+    refused = "`order_key` chooses items or groups, so it requires `user` or `max_groups_per_label`."
+    return key_where(given, needed=chooses, refused=refused)

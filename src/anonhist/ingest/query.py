@@ -433,11 +433,7 @@ def record_batches(query: Any, rows: int) -> Iterator[Any]:
 
 def batches(relation: Any, rows: int) -> Iterator[Any]:
     """Run a query once and return its result as record batches that have some rows."""
-    # Older engines have the same by another name.
-    reader = (
-        relation.to_arrow_reader(rows) if hasattr(relation, "to_arrow_reader") else relation.fetch_record_batch(rows)
-    )
-    for batch in reader:
+    for batch in relation.to_arrow_reader(rows):
         if batch.num_rows:
             yield batch
 

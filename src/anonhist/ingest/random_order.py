@@ -16,7 +16,7 @@ from anonhist.errors import UsageError
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.warehouses import engine_function
 from anonhist.privacy import parse_order_key
-from anonhist.randomness import RandomSource, SystemSource
+from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,18 +137,24 @@ def _digest(text: str) -> str:
 HASH = "hash"
 
 
-def random_key(source: RandomSource | None = None) -> str:
+def random_key() -> str:
     """Draw a key of 128 bits, as 32 hexadecimal digits."""
-    return "".join(f"{word:016x}" for word in (source or SystemSource()).words(2).tolist())
+    return "".join(f"{word:016x}" for word in SystemSource().words(2).tolist())
 
 
 def key_of_order(user: str | None, order_key: str | None) -> str | None:
     """Return the key that was given, which requires users, else a new one; None where no users are bounded."""
-    if user is None and order_key is not None:
-        raise UsageError("`order_key` chooses which items of a user count, so it requires `user` and `max_per_user`.")
-    if user is None:
+    refused = "`order_key` chooses which items of a user count, so it requires `user` and `max_per_user`."
+    return key_where(order_key, needed=user is not None, refused=refused)
+
+
+def key_where(given: str | None, *, needed: bool, refused: str) -> str | None:
+    """Return the key that was given, else a new one; where none is needed None, and one that is given is refused."""
+    if not needed:
+        if given is not None:
+            raise UsageError(refused)
         return None
-    return random_key() if order_key is None else parse_order_key(order_key)
+    return random_key() if given is None else parse_order_key(given)
 
 
 def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:

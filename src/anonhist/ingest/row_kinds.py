@@ -150,7 +150,7 @@ class SaidOfRows:
         return first or names[0], second or names[1]
 
 
-def refuse_counts(unused: Header, how: str | None = None) -> None:
+def refuse_counts(unused: Header, how: str | None) -> None:
     """Refuse columns that are called as counts are, and are not read; ``how`` says what to do instead."""
     found = [name for name in unused.names if str(name).strip().casefold() in _CALLED]
     if not found:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_frame, opened_relation
+from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_frame, opened_relation, quoted
 from anonhist.ingest.engine import NO_LIMITS, Spilling, connect, followed, let_go_at_exit, translate_failures
 from anonhist.ingest.files import (
     DATABASES,
@@ -25,8 +25,10 @@ from anonhist.ingest.files import (
     SparkFiles,
     check_stated,
     check_there,
+    ending_of,
     file_table,
     form_of,
+    layout_of,
 )
 from anonhist.ingest.locations import as_path, match_files
 from anonhist.ingest.memory import (
@@ -291,8 +293,10 @@ class FilesOfSpark(Files):
 
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
-        said: dict[str, Any] = {"format": self.format, "delimiter": self.delimiter, "header": self.header}
-        with opened_files(self.of, said | {"keys": asked.keys}, what=asked.what) as opened:
+        layout = None
+        if self.form is Form.DELIMITED:
+            layout = layout_of(ending_of(self.of) or "", self.format, self.delimiter, header=self.header)
+        with opened_files(self.of.path, self.form, layout, asked.keys, asked.what) as opened:
             yield opened
 
 
@@ -323,7 +327,7 @@ class DuckDBTable(Holder):
             )
             kinds = dict(connection.execute(query).fetchall())
             _check_table(list(kinds), self.table)
-            native = connection.table('"' + str(self.table).replace('"', '""') + '"')
+            native = connection.table(quoted(str(self.table)))
             schema = Schema.DECLARED if kinds[str(self.table)] == "BASE TABLE" else Schema.FOUND
             opened = opened_frame(nw.from_native(native), schema)
             with followed(connection, asked.progress):

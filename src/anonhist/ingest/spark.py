@@ -26,9 +26,10 @@ import numpy as np
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Opened, Schema, opened_frame
-from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line, schema_of_text
+from anonhist.ingest.delimited import COUNTED_LINE, Layout, names_in_line
 from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
-from anonhist.ingest.files import Form, ending_of, form_of, separator_of
+from anonhist.ingest.files import Form
+from anonhist.ingest.plain_types import backquoted
 from anonhist.ingest.query import record_batches
 from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
 from anonhist.numeric.value_name import LARGEST_NAMED
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
-
-    from anonhist.ingest.files import SparkFiles
 
 _NUMBERS = "place long, number long"
 _ROWS = 1 << 20
@@ -109,21 +108,16 @@ _LONGEST_FIELD = 2**21
 
 
 def spark_relation(
-    session: Any,
-    files: SparkFiles,
-    *,
-    format: str | None,  # noqa: A002  # the name users know
-    delimiter: str | None,
-    header: bool,
-    keys: Iterable[str | None],
+    session: Any, path: str, form: Form | None, layout: Layout | None, keys: Iterable[str | None]
 ) -> tuple[Any, Schema]:
-    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them."""
-    path = files.path
+    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them.
+
+    Of delimited text ``layout`` is None where nothing says what separates its columns.
+    """
     if path.lower().endswith(".zst"):
         raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
     # The name of a folder is no column.
     reader = session.read.option("recursiveFileLookup", value=True)
-    form = form_of(files, format)
     if form is Form.PARQUET:
         # Files whose columns have other types are an error then.
         return reader.option("mergeSchema", value=True).parquet(path), Schema.DECLARED
@@ -133,40 +127,39 @@ def spark_relation(
         return _counted_rows(reader.text(path)), Schema.FOUND
     if form is Form.JSON:
         return _json_rows(reader.text(path), keys), Schema.FOUND
-    separator = separator_of(ending_of(files, format) or "", format, delimiter)
-    if separator is None:
+    if layout is None:
         raise UsageError(
             f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
             "as in events/*.csv, or give the separator of their columns (`delimiter`)."
         )
-    return _delimited_rows(session, path, separator, header=header), schema_of_text(header=header)
+    return _delimited_rows(session, path, layout), layout.schema
 
 
-def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bool) -> Any:
+def _delimited_rows(session: Any, path: str, layout: Layout) -> Any:
     from pyspark.sql.types import StringType, StructField, StructType
 
     reader = session.read.option("recursiveFileLookup", value=True)
     # Spark begins with any of the files.
     found = reader.text(path).where("_metadata.file_block_start = 0").limit(1).collect()
     line = str(found[0][0]) if found else ""
-    names = names_in_line(line.encode(), separator, header=header, what="The input")
-    fields = next(csv.reader([line], delimiter=separator.sign), []) or [""]
-    called = fields if header else names
+    names = names_in_line(line.encode(), layout, "The input")
+    fields = next(csv.reader([line], delimiter=layout.sign), []) or [""]
+    called = fields if layout.header else names
     rows = (
         # Every file has to begin with these fields, and every row to have as many: with line breaks in fields, Spark
         # looks at all of a row, whichever of its fields are asked for.
         session.read.option("recursiveFileLookup", value=True)
         .schema(StructType([StructField(name, StringType()) for name in called]))
-        .options(header=header, enforceSchema=False, mode="FAILFAST", multiLine=True)
-        .options(sep=separator.sign, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
+        .options(header=layout.header, enforceSchema=False, mode="FAILFAST", multiLine=True)
+        .options(sep=layout.sign, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
         .options(nullValue="", emptyValue="", maxCharsPerColumn=_LONGEST_FIELD)
         .csv(path)
         .toDF(*(f"field{at}" for at, _ in enumerate(names)))
     )
     texts = [_field(f"field{at}") for at, _ in enumerate(names)]
-    if not header:
+    if not layout.header:
         texts[0] = _without_marks(texts[0])
-    return rows.selectExpr(*(f"{text} AS {_quoted(name)}" for text, name in zip(texts, names, strict=True)))
+    return rows.selectExpr(*(f"{text} AS {backquoted(name)}" for text, name in zip(texts, names, strict=True)))
 
 
 def _counted_rows(lines: Any) -> Any:
@@ -187,7 +180,7 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
     if len({name.casefold() for name in names}) < len(names):
         raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
     # Of each line: what is written, and the numbers, of which strings are none.
-    texts, numbers = (", ".join(f"{_quoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
+    texts, numbers = (", ".join(f"{backquoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
     trimmed = f"trim({_line()})"
     surrogate = _literal(_SURROGATE)
     # What follows an object on its line would be left out.
@@ -203,7 +196,7 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
         f"from_json(line, {_literal(texts)}, map({_STRICT})) AS written",
         f"from_json(line, {_literal(numbers)}) AS number",
     )
-    return rows.selectExpr(*(f"{_name_of_json(_quoted(name))} AS {_quoted(name)}" for name in names))
+    return rows.selectExpr(*(f"{_name_of_json(backquoted(name))} AS {backquoted(name)}" for name in names))
 
 
 def _name_of_json(key: str) -> str:
@@ -235,10 +228,6 @@ def _without_marks(text: str) -> str:
     return f"nullif(ltrim('\ufeff', {text}), '')"
 
 
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
 def _literal(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
@@ -260,12 +249,14 @@ _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 @contextmanager
-def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> Iterator[Opened]:
-    """Open files as a Narwhals table; ``reading`` is how to read them."""
+def opened_files(
+    path: str, form: Form | None, layout: Layout | None, keys: Iterable[str | None], what: str
+) -> Iterator[Opened]:
+    """Open files as a Narwhals table; sentences call them ``what``."""
     import narwhals as nw
 
-    with _session(None) as session, translate_failures(what, path=files.path):
-        rows, schema = spark_relation(session, files, **reading)
+    with _session(None) as session, translate_failures(what, path=path):
+        rows, schema = spark_relation(session, path, form, layout, keys)
         yield opened_frame(nw.from_native(rows), schema)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, public_error
-from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_relation, quoted
+from anonhist.ingest.columns import Opened, Schema, distinct_names, literal, opened_as, opened_relation, quoted
 from anonhist.ingest.locations import folder_keys, keys_of_path, value_in_folder
 from anonhist.ingest.naming import FRACTION, LARGE, TEXT, WHOLE, Declared
 from anonhist.numeric.value_name import LARGEST_NAMED
@@ -68,17 +68,13 @@ def json_table(
     )
     if not is_plain:
         # Columns are told apart without regard to case, and keys are not.
-        picked = [f"keys[{_literal(name)}] AS {quoted(each)}" for name, each in zip(names, held, strict=True)]
+        picked = [f"keys[{literal(name)}] AS {quoted(each)}" for name, each in zip(names, held, strict=True)]
         rows = rows.project(", ".join(picked + ([file] if any(spelled) else [])))
     texts = []
     for name, spellings in zip(held, spelled, strict=True):
         values = (_NAME.format(value=quoted(name)), *(value_in_folder(file, each) for each in sorted(spellings)))
         texts.append(f"coalesce({', '.join(values)}) AS {quoted(name)}")
     return opened_relation(rows.project(", ".join(texts)), Schema.FOUND, names)
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def keys_to_read(keys: Iterable[str | None]) -> list[str]:
@@ -183,7 +179,7 @@ def _read(connection: duckdb.DuckDBPyConnection, patterns: list[str], *, with_na
     if not with_names:
         return connection.read_parquet(patterns, hive_partitioning=False)
     # Only in SQL can this column have another name than a column of the files may have.
-    listed = ", ".join("'" + pattern.replace("'", "''") + "'" for pattern in patterns)
+    listed = ", ".join(map(literal, patterns))
     return connection.sql(f"FROM read_parquet([{listed}], hive_partitioning = false, filename = 'file\x1f')")
 
 

@@ -94,19 +94,14 @@ def _counts(
 
 def _columns_in(header: Header, source: Source, protection: Protection, day: Part) -> Columns:
     """Return which columns to read, having refused those that are not there, or are said to be two things."""
-    parts = protection.grouping.parts
-    for part in parts:
+    for part in protection.grouping.parts:
         header.require(group=part.column)
     kind = source.kind(header, protection, day.column)
     if kind.rows == "prevalences":
         raise UsageError("Prevalences do not say which label has a count, so they have no days: give a row for each.")
     header.require(date=day.column)
     names = {kind.label: "label", protection.user: "user", kind.count: "count"}
-    for part in parts:
-        if part.period is None and part.column in names:
-            raise UsageError(
-                f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
-            )
+    protection.grouping.check_roles(names)
     return protection.columns(kind, header)
 
 

@@ -21,11 +21,10 @@ from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.local.estimate import Limits
     from anonhist.local.reports import Tally
     from anonhist.numeric import ExponentialQuotient
+    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.numeric.projective_space import HadamardMatrix
     from anonhist.randomness import RandomSource
 
@@ -73,13 +72,13 @@ class BlockDesign:
         supports = self.supports(np.arange(self.cells), np.arange(size)[:, np.newaxis])
         return tuple(tuple(high if entry else low for entry in row) for row in supports.tolist())
 
-    def supports(self, cells: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def supports(self, cells: Ints, values: Ints) -> Bools:
         """Return whether the cells support the values; the arrays are broadcast."""
         block, point = np.divmod(cells, self.design.points)
         home, item = np.divmod(values, self.design.items)
         return np.asarray((block == home) & self.design.supports(point, item))
 
-    def draw(self, codes: NDArray[np.int64], odds: ExponentialQuotient, *, source: RandomSource) -> NDArray[np.int64]:
+    def draw(self, codes: Ints, odds: ExponentialQuotient, *, source: RandomSource) -> Ints:
         """Return one report for each value."""
         chosen = self.design.support * (odds - 1) * self.base(odds)
         reports = uniform_integers(self.cells, codes.size, source=source)
@@ -101,11 +100,11 @@ class BlockDesign:
         counts = np.rint(self.design.spread(shares)).astype(np.int64)
         return int(counts.min()), int(counts.max())
 
-    def counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counts(self, tally: Tally, values: Ints) -> Ints:
         """Return how many reports support each of the values, exact; refuse too many values with too many cells."""
         if self.cells <= MOST_CELLS and not self.is_listed(tally, values):
             cells = tally.dense(self.cells).reshape(self.blocks, self.design.points)
-            every: NDArray[np.int64] = self.design.sums(cells).ravel()[values]
+            every: Ints = self.design.sums(cells).ravel()[values]
             return every
         if values.size * tally.cells.size > MOST_PAIRS:
             raise UsageError(
@@ -118,11 +117,11 @@ class BlockDesign:
             out[start : start + step] = np.where(self.supports(tally.cells, piece), tally.counts, 0).sum(axis=1)
         return out
 
-    def is_listed(self, tally: Tally, values: NDArray[np.int64]) -> bool:
+    def is_listed(self, tally: Tally, values: Ints) -> bool:
         """Return whether it is faster to compare each of the values with each report than to transform all cells."""
         return values.size * tally.cells.size <= _PAIRS_PER_CELL * self.cells
 
-    def block_counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def block_counts(self, tally: Tally, values: Ints) -> Ints:
         """Return how many reports fell into the block of each of the values."""
         # Cells ascend, so those of a block are adjacent; there may be more blocks than fit in memory.
         reached = np.concatenate(([0], np.cumsum(tally.counts)))
@@ -131,8 +130,8 @@ class BlockDesign:
         return np.asarray(reached[ends] - reached[np.searchsorted(tally.cells, first)])
 
     def channel(
-        self, tally: Tally, codes: NDArray[np.int64] | None, *, size: int, odds: ExponentialQuotient
-    ) -> tuple[SupportChannel, NDArray[np.int64]]:
+        self, tally: Tally, codes: Ints | None, *, size: int, odds: ExponentialQuotient
+    ) -> tuple[SupportChannel, Ints]:
         """Return the distribution of the cells for all values, or for these and the others, and the count of each."""
         if self.cells > MOST_CELLS:
             raise UsageError(
@@ -140,16 +139,16 @@ class BlockDesign:
             )
         chosen = np.arange(size) if codes is None else codes
 
-        def spread(shares: NDArray[np.float64], at: NDArray[np.int64] = chosen) -> NDArray[np.float64]:
+        def spread(shares: Floats, at: Ints = chosen) -> Floats:
             every = np.zeros(self.items)
             every[at] = shares
             return self.design.spread(every.reshape(self.blocks, -1)).ravel()
 
-        def gather(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-            sums: NDArray[np.float64] = self.design.sums(weights.reshape(self.blocks, -1)).ravel()[chosen]
+        def gather(weights: Floats) -> Floats:
+            sums: Floats = self.design.sums(weights.reshape(self.blocks, -1)).ravel()[chosen]
             return sums
 
-        others: NDArray[np.float64] | None = None
+        others: Floats | None = None
         if chosen.size < size:
             # Others report as if all of them were equally frequent.
             rest = np.setdiff1d(np.arange(size), chosen)
@@ -219,9 +218,7 @@ class BlockEstimator:
             return shared
         return self.blocks.design.support / self.blocks.design.points
 
-    def variance(
-        self, frequency: float | NDArray[np.float64] = 0.0, neighbours: float | NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def variance(self, frequency: float | Floats = 0.0, neighbours: float | Floats | None = None) -> Floats:
         """Return n times the variance of the raw estimate of values with these shares, and their blocks' others."""
         own, near, far = self.variances
         share = np.asarray(frequency, dtype=np.float64)
@@ -233,11 +230,11 @@ class BlockEstimator:
         """Of the estimates, n times, on average over the values."""
         return float(self.variance(1 / self.size))
 
-    def raw(self, supports: NDArray[np.int64], beside: NDArray[np.int64], users: int) -> NDArray[np.float64]:
+    def raw(self, supports: Ints, beside: Ints, users: int) -> Floats:
         """Return the unbiased estimates, given c_x and c_B."""
         return self.factor * (supports - self.ratio * beside) / users + self.offset
 
-    def limits(self, supports: NDArray[np.int64], beside: NDArray[np.int64], users: int) -> Limits:
+    def limits(self, supports: Ints, beside: Ints, users: int) -> Limits:
         """Return the limits from which intervals are computed, given c_x and c_B.
 
         Supports are two binomial numbers if all people without a value support it with the same probability, because
@@ -253,7 +250,7 @@ class BlockEstimator:
         together = np.clip(self.block_share(beside, users), 0, 1)
         return BlockLimits(up * supports - down * (beside - supports), together, distribution)
 
-    def block_share(self, beside: NDArray[np.int64], users: int) -> NDArray[np.float64]:
+    def block_share(self, beside: Ints, users: int) -> Floats:
         """Return the unbiased estimate of the share of people with values of a block, given c_B."""
         design = self.blocks.design
         return (beside / users - design.points * self._base) / (self._gain * design.support * self._base)

@@ -16,9 +16,8 @@ from anonhist.numeric import TwoBinomials
 from anonhist.numeric.arrays import read_only
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.local.cohort_counts import CohortCounts
+    from anonhist.numeric.arrays import Bools, Floats
 
 # Number of steps for the distribution of sums over cohorts.
 _STEPS = 1 << 17
@@ -38,14 +37,14 @@ class LabelEstimates:
     and ``unit`` is the value of one such standard deviation in an estimate.
     """
 
-    raw: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    null_errors: NDArray[np.float64]
-    unexplained: NDArray[np.float64]
-    scores: NDArray[np.float64]
-    unit: float | NDArray[np.float64]
+    raw: Floats
+    errors: Floats
+    null_errors: Floats
+    unexplained: Floats
+    scores: Floats
+    unit: float | Floats
 
-    def p_values(self, counts: CohortCounts) -> NDArray[np.float64]:
+    def p_values(self, counts: CohortCounts) -> Floats:
         """Return the larger of two tails: the normal one, and that of a label whose places are drawn at random.
 
         The second one accounts for frequent unlisted labels at some places.
@@ -56,14 +55,12 @@ class LabelEstimates:
         return np.asarray(np.maximum(normal, random_sums(self.unexplained, counts).tail(self.scores)))
 
 
-def without_sampling_error(
-    variances: NDArray[np.float64], share: NDArray[np.float64], users: int
-) -> NDArray[np.float64]:
+def without_sampling_error(variances: Floats, share: Floats, users: int) -> Floats:
     """Return standard errors for the people who reported, without the variance of sampling them, ``f(1 − f)/n``."""
     return np.sqrt(np.maximum(variances - share * (1 - share) / users, _LEAST_SHARE * variances))
 
 
-def random_moments(table: NDArray[np.float64], counts: CohortCounts) -> tuple[float, float]:
+def random_moments(table: Floats, counts: CohortCounts) -> tuple[float, float]:
     """Return mean and standard deviation of the sum of the cells of a label whose places are drawn at random."""
     hashes, means = counts.supports.hashes, table @ counts.shares
     variance = float((table**2 @ counts.shares - means**2).sum())
@@ -80,11 +77,11 @@ class RandomSums:
     in standard deviations, too, and 0 if all sums are equal.
     """
 
-    tails: NDArray[np.float64]
+    tails: Floats
     start: float
     step: float
 
-    def tail(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tail(self, scores: Floats) -> Floats:
         """Return the probability of a sum of at least this score, plus one step, shape (m,)."""
         if not self.step:
             return np.ones(scores.size)
@@ -100,7 +97,7 @@ class RandomSums:
         return self.start + (above + 1) * self.step
 
 
-def random_sums(table: NDArray[np.float64], counts: CohortCounts) -> RandomSums:
+def random_sums(table: Floats, counts: CohortCounts) -> RandomSums:
     """Return the distribution of the sum of the cells of a label with random places, given what each contributes."""
     from scipy.fft import irfft, next_fast_len, rfft
 
@@ -135,7 +132,7 @@ class CohortLimits:
     estimates: LabelEstimates
     counts: CohortCounts
 
-    def at(self, tail: float) -> NDArray[np.float64]:
+    def at(self, tail: float) -> Floats:
         """Return the ends, shape (k, 2)."""
         least, most = self._centres
         normal = -NormalDist().inv_cdf(tail) * self.estimates.errors
@@ -144,7 +141,7 @@ class CohortLimits:
         return np.clip(np.stack((least - below, most + above), axis=1), 0, 1)
 
     @property
-    def _centres(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _centres(self) -> tuple[Floats, Floats]:
         """From where the lower ends are measured, and the upper ones."""
         return self.estimates.raw, self.estimates.raw
 
@@ -167,10 +164,10 @@ class PlainLimits(CohortLimits):
     support these, no less than the share of the label; ``noise`` is its standard error due to randomization.
     """
 
-    supported: NDArray[np.float64]
-    noise: NDArray[np.float64]
+    supported: Floats
+    noise: Floats
 
-    def at(self, tail: float) -> NDArray[np.float64]:
+    def at(self, tail: float) -> Floats:
         """Return the ends, shape (k, 2)."""
         counts = self.counts
         most = self.supported - NormalDist().inv_cdf(tail) * self.noise
@@ -180,7 +177,7 @@ class PlainLimits(CohortLimits):
         return super().at(tail)
 
     @property
-    def _centres(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _centres(self) -> tuple[Floats, Floats]:
         raw, distance = self.estimates.raw, self.estimates.scores * self.estimates.unit
         return np.minimum(raw, distance), np.maximum(raw, distance)
 
@@ -189,11 +186,11 @@ class PlainLimits(CohortLimits):
 class FoundLimits:
     """Limits of labels that were fitted together, and of the others, estimated one by one from the residual."""
 
-    found: NDArray[np.bool_]
+    found: Bools
     fitted: CohortLimits
     rest: CohortLimits
 
-    def at(self, tail: float) -> NDArray[np.float64]:
+    def at(self, tail: float) -> Floats:
         """Return the ends, shape (k, 2)."""
         ends = self.rest.at(tail)
         ends[self.found] = self.fitted.at(tail)
@@ -255,9 +252,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     return LabelEstimates(raw, errors, null, cells, scores, deviation * worth)
 
 
-def _leverages(
-    counts: CohortCounts, inverse: NDArray[np.float64], chances: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _leverages(counts: CohortCounts, inverse: Floats, chances: Floats, weights: Floats) -> Floats:
     """Return the leverage of each cell, ``w·xᵀG⁻¹x``, shape (C·k,); 0 if there are many cohorts.
 
     With few cohorts, the fit attributes the contribution of unlisted labels to a label with little other evidence, so
@@ -273,11 +268,11 @@ def _leverages(
         rows = start + np.flatnonzero(np.diff(matrix.indptr[start : start + supports.buckets + 1]))
         listed = matrix[rows]
         own[rows] = np.asarray(listed.multiply(listed @ inverse).sum(axis=1)).ravel()
-    leverages: NDArray[np.float64] = own - 2 * chances * np.atleast_1d(matrix @ sums) + chances**2 * sums.sum()
+    leverages: Floats = own - 2 * chances * np.atleast_1d(matrix @ sums) + chances**2 * sums.sum()
     return weights * leverages
 
 
-def _together(counts: CohortCounts, inverse: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+def _together(counts: CohortCounts, inverse: Floats, others: Floats) -> Floats:
     """Return the extra variance, per share, because all bits of a label are set together, shape (m,).
 
     In a cohort the estimate of a label is a sum over cells with weights a. Its own people add ``(Σ a)²/n_c`` over the
@@ -297,10 +292,10 @@ def _together(counts: CohortCounts, inverse: NDArray[np.float64], others: NDArra
     return out
 
 
-def _gram(matrix: object, chances: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gram(matrix: object, chances: Floats, weights: Floats) -> Floats:
     """Return ``XᵀWX`` for ``X = H − u·1ᵀ``, without building X, which is dense."""
     weighted = matrix.T.multiply(weights)  # type: ignore[attr-defined]  # SciPy ships no types
-    products: NDArray[np.float64] = (weighted @ matrix).toarray()
+    products: Floats = (weighted @ matrix).toarray()
     crossed = np.atleast_1d(weighted @ chances)  # a single row times a vector is a number to SciPy
     products += float(chances @ (weights * chances)) - crossed - crossed[:, np.newaxis]
     return products
@@ -318,11 +313,8 @@ def raw_estimates(counts: CohortCounts) -> Raw:
     plain = plain_estimates(counts)
     if counts.collision == 0:
         # Without collisions, a label that nobody has is supported by chance alone.
-        supporting, true, false = (
-            counts.supports.total(counts.counts),
-            counts.true_probability,
-            counts.other_probability,
-        )
+        supporting = counts.supports.total(counts.counts)
+        true, false = counts.true_probability, counts.other_probability
         if true < false:  # people with the label support it less often than others: count those who do not
             supporting, true, false = counts.total - supporting, 1 - true, 1 - false
         exact = p_values(supporting, users=counts.total, probability=false)
@@ -373,9 +365,7 @@ def _plain_limits(counts: CohortCounts, plain: LabelEstimates) -> PlainLimits:
     return PlainLimits(plain, counts, supported, noise)
 
 
-def plain_estimates(
-    counts: CohortCounts, explained: NDArray[np.float64] | None = None, share: float = 0.0
-) -> LabelEstimates:
+def plain_estimates(counts: CohortCounts, explained: Floats | None = None, share: float = 0.0) -> LabelEstimates:
     """Estimate each label from the cells that it supports, treating all others as chance: ``(B − κ)/(1 − κ)``.
 
     ``explained`` is subtracted first: the share of each cell that known labels support, ``share`` of people together.

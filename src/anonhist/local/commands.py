@@ -23,7 +23,6 @@ from anonhist.terminal.decorators import (
     catalogue_options,
     one_character,
     option_word,
-    whole_number,
 )
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import (
@@ -36,7 +35,7 @@ from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
     from typing import BinaryIO, TextIO
 
     from anonhist.accounting.recording import Recorded, Unrecorded
@@ -119,7 +118,7 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
 def new(
     *,
     mechanism: str,
-    own: dict[str, str | None],
+    own: dict[str, Any],
     epsilon: str | None,
     alphabet: str | None,
     alphabet_size: int | None,
@@ -145,21 +144,18 @@ def new(
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
     known = parameter_names(mechanism)
-    given = _parameters(mechanism, known, own)
     if takes_epsilon(mechanism):
         if epsilon is None:
             raise UsageError("Give the privacy budget of a report, such as --epsilon 1; there is no default.")
-        given["epsilon"] = epsilon
+        own["epsilon"] = epsilon
     elif epsilon is not None:
         raise UsageError(f"The epsilon of {mechanism} follows from its parameters; leave --epsilon out.")
     listed = _alphabet(mechanism, known, alphabet, alphabet_size, other)
     if listed is not None:
-        given["alphabet"] = listed
-    if missing := [name for name, is_required in known.items() if is_required and name not in given]:
-        needed = " and ".join(_EITHER.get(name, option_word(name)) for name in missing)
-        raise UsageError(f"{mechanism} also requires {needed}.")
+        own["alphabet"] = listed
+    _check_taken(mechanism, known, own)
     try:
-        survey = survey_class(mechanism)(title=title, **given)
+        survey = survey_class(mechanism)(title=title, **own)
         survey.check_report_size()
     except UsageError as error:
         # Two options give one parameter.
@@ -195,18 +191,14 @@ def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
     click.echo(f"Wrote {target}.")
 
 
-def _parameters(mechanism: str, known: Collection[str], texts: dict[str, str | None]) -> dict[str, Any]:
-    """Return the parameters that were given, refusing those that the mechanism does not take."""
-    given = {
-        name: whole_number(text, name=option_word(name)) if RANDOMIZER_OPTIONS[name].kind == "whole" else text
-        for name, text in texts.items()
-        if text is not None
-    }
-    wrong = sorted(set(given) - set(known))
-    if wrong:
+def _check_taken(mechanism: str, known: Mapping[str, bool], own: Mapping[str, Any]) -> None:
+    """Refuse parameters that the mechanism does not take, and miss those that it requires."""
+    if wrong := sorted(own.keys() - {"epsilon", *known}):
         takes = ", ".join(map(option_word, known)) or "nothing"
         raise UsageError(f"{mechanism} does not take {option_word(wrong[0])}; it takes {takes}.")
-    return given
+    if missing := [name for name, is_required in known.items() if is_required and name not in own]:
+        needed = " and ".join(_EITHER.get(name, option_word(name)) for name in missing)
+        raise UsageError(f"{mechanism} also requires {needed}.")
 
 
 def _alphabet(mechanism: str, known: Collection[str], file: str | None, size: int | None, other: str | None) -> Any:

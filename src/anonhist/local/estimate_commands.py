@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import NameIn, SectionedCommand, WholeNumber, as_one, whole_number
+from anonhist.terminal.decorators import NameIn, SectionedCommand, WholeNumber, as_one, given_alone, whole_number
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
 from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, output_options, quiet_option
 from anonhist.terminal.output import print_whole, say_line
@@ -98,10 +98,6 @@ def tally(
 _WIDEST = 110
 
 
-def _given(**choices: Any) -> dict[str, Any]:
-    return {name: choice for name, choice in choices.items() if choice is not None}
-
-
 decoding_options = as_one(
     "decoding",
     click.option(
@@ -118,7 +114,7 @@ decoding_options = as_one(
         help="Correction for testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
     ),
     level_option("Confidence level of intervals and tests."),
-    made=_given,
+    made=given_alone,
 )
 _top_option = click.option(
     "--top",

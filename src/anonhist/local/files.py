@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from anonhist.local.mechanisms import survey_from
 from anonhist.local.reports import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -202,21 +202,13 @@ _PART_BYTES = 1 << 26
 _HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint16)
 
 
-@contextmanager
-def reports_writer(ending: str, file: BinaryIO) -> Iterator[_Lines | _Parquet]:
+def reports_writer(ending: str, file: BinaryIO) -> closing[_Lines | _Parquet]:
     """Give what writes reports as files of this ending hold them; at the end of the block, the file is whole.
 
     In Parquet, whole numbers are INT64 and bytes BINARY. In CSV and JSON lines, bytes are lower-case hexadecimal text.
     """
-    if ending != ".parquet":
-        yield _Lines(file, is_csv=ending == ".csv")
-        return
-    writer = _Parquet(file)
-    try:
-        yield writer
-    finally:
-        # Also after a failure: a writer that is left open writes to a file that was closed when it is let go.
-        writer.close()
+    # Closed also after a failure: a writer that is left open writes to a file that was closed when it is let go.
+    return closing(_Parquet(file) if ending == ".parquet" else _Lines(file, is_csv=ending == ".csv"))
 
 
 def _reports_columns(reports: Reports) -> Columns:
@@ -282,6 +274,9 @@ class _Lines:
                 quote = '"' if column.ndim == 2 and not self._is_csv else ""
                 pieces += ["," if self._is_csv else f',"{name}":{quote}', _texts(column[rows]), quote]
             _write_lines(self._file, [*pieces, "\n" if self._is_csv else "}\n"])
+
+    def close(self) -> None:
+        """Do nothing: all lines are written."""
 
 
 def _parts(reports: Reports) -> list[slice]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local.decoder import Channel, Decoded, Decoder
+from anonhist.numeric.arrays import Floats
 from anonhist.numeric.fits import project_to_simplex
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class Minimum:
     ``φ(Qf)`` exceeds the minimum by at most ``gap``, by duality.
     """
 
-    frequencies: NDArray[np.float64]
-    expected: NDArray[np.float64]
+    frequencies: Floats
+    expected: Floats
     gap: float
     iterations: int
 
@@ -87,9 +87,9 @@ def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterat
 def _step(
     objective: Objective,
     channel: Channel,
-    start: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    start: tuple[Floats, Floats, Floats],
     curvature: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
+) -> tuple[Floats, Floats, float, float]:
     """Return the projected step from a point, its cells and its gradient, short enough for the curvature of φ."""
     ahead, at_ahead, gradient = start
     while True:
@@ -101,9 +101,7 @@ def _step(
         curvature *= 2.0
 
 
-def largest_curvature(
-    objective: Objective, channel: Channel, at: NDArray[np.float64], *, rounds: int = _POWER_ROUNDS
-) -> float:
+def largest_curvature(objective: Objective, channel: Channel, at: Floats, *, rounds: int = _POWER_ROUNDS) -> float:
     """Estimate the largest eigenvalue of ``Qᵀφ''Q`` among steps that add up to 0, by power iteration."""
     curvatures = objective.curvatures(at)
     step = channel.adjoint(objective.slopes(at))
@@ -165,7 +163,7 @@ class ConstrainedLeastSquares(Decoder):
         if not (0.0 <= self.ridge < math.inf and 0.0 <= self.tolerance < math.inf and self.iterations >= 1):
             raise UsageError("Least squares need a ridge and a tolerance of at least 0 and at least one iteration.")
 
-    def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:
+    def _decode(self, raw: Floats, observed: Observed, *, other: bool) -> Decoded:
         del raw
         channel, shares, total = observed()
         uniform = channel.forward(np.full(channel.items, 1.0 / channel.items))
@@ -186,24 +184,24 @@ class ConstrainedLeastSquares(Decoder):
 class Squares:
     """``φ(c) = ½ Σ w (c − m)²``."""
 
-    shares: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    shares: Floats
+    weights: Floats
 
-    def slopes(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    def slopes(self, expected: Floats) -> Floats:
         """Return ``w (c − m)``."""
         return self.weights * (expected - self.shares)
 
-    def curvatures(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    def curvatures(self, expected: Floats) -> Floats:
         """Return w."""
         del expected
         return self.weights
 
-    def excess(self, expected: NDArray[np.float64], step: NDArray[np.float64]) -> float:
+    def excess(self, expected: Floats, step: Floats) -> float:
         """Return ``½ Σ w s²``."""
         del expected
         return float((self.weights * step) @ step) / 2.0
 
-    def allows(self, expected: NDArray[np.float64]) -> bool:
+    def allows(self, expected: Floats) -> bool:
         """Return True, because squares are defined everywhere."""
         del expected
         return True
@@ -224,11 +222,11 @@ class _WithDeviations:
     def cells(self) -> int:
         return self.channel.cells + self.listed
 
-    def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+    def forward(self, frequencies: Floats) -> Floats:
         listed = frequencies[: self.listed]
         return np.append(self.channel.forward(frequencies), listed - listed.mean())
 
-    def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def adjoint(self, weights: Floats) -> Floats:
         cells = self.channel.cells
         result = self.channel.adjoint(weights[:cells])
         result[: self.listed] += weights[cells:] - weights[cells:].mean()
@@ -275,14 +273,14 @@ class MaximumLikelihood(Decoder):
         if not (0.0 <= self.tolerance < math.inf and self.iterations >= 1):
             raise UsageError("Maximum likelihood needs a tolerance of at least 0 and at least one iteration.")
 
-    def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:
+    def _decode(self, raw: Floats, observed: Observed, *, other: bool) -> Decoded:
         del raw, other
         channel, shares, total = observed()
         most = self.maximum(channel, shares, total)
         doubt = f"The likelihood is only proved to be within {most.gap * total:.2g} nats of the maximum."
         return most.decoded(self._gap(total), doubt)
 
-    def maximum(self, channel: Channel, shares: NDArray[np.float64], total: float) -> Minimum:
+    def maximum(self, channel: Channel, shares: Floats, total: float) -> Minimum:
         """Return the maximum for shares of ``total`` observations."""
         return minimize(Surprise(shares), channel, tolerance=self._gap(total), iterations=self.iterations)
 
@@ -294,22 +292,22 @@ class MaximumLikelihood(Decoder):
 class Surprise:
     """``φ(c) = −Σ m ln c``, m the shares observed: nats per observation. Cells without observations do not count."""
 
-    shares: NDArray[np.float64]
+    shares: Floats
 
-    def slopes(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    def slopes(self, expected: Floats) -> Floats:
         """Return ``−m/c``."""
         return -self._over(self.shares, expected)
 
-    def curvatures(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    def curvatures(self, expected: Floats) -> Floats:
         """Return ``m/c²``."""
         return self._over(self._over(self.shares, expected), expected)
 
-    def rise(self, expected: NDArray[np.float64], step: NDArray[np.float64]) -> float:
+    def rise(self, expected: Floats, step: Floats) -> float:
         """Return ``−Σ m ln(1 + s/c)``."""
         ratio = self._over(step, expected)
         return math.inf if ratio.min() <= -1.0 else -float(self.shares @ np.log1p(ratio))
 
-    def excess(self, expected: NDArray[np.float64], step: NDArray[np.float64]) -> float:
+    def excess(self, expected: Floats, step: Floats) -> float:
         """Return ``Σ m (u − ln(1 + u))``, ``u = s/c``."""
         ratio = self._over(step, expected)
         if ratio.min() <= -1.0:
@@ -317,11 +315,11 @@ class Surprise:
         series = ratio * ratio * (0.5 - ratio * (1.0 / 3.0 - ratio / 4.0))
         return float(self.shares @ np.where(np.abs(ratio) < _SMALL, series, ratio - np.log1p(ratio)))
 
-    def allows(self, expected: NDArray[np.float64]) -> bool:
+    def allows(self, expected: Floats) -> bool:
         """Return whether every cell that was observed has a probability above 0."""
         return bool((expected[self.shares > 0] > 0).all())
 
-    def _over(self, numerator: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _over(self, numerator: Floats, expected: Floats) -> Floats:
         return np.divide(numerator, expected, out=np.zeros(expected.size), where=self.shares > 0)
 
 
@@ -378,7 +376,7 @@ class ExpectationMaximization(Decoder):
         if not (0.0 < self.shortfall < math.inf and self.iterations >= 1):
             raise UsageError("Stopping early needs a shortfall above 0 and at least one iteration.")
 
-    def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:
+    def _decode(self, raw: Floats, observed: Observed, *, other: bool) -> Decoded:
         del raw, other
         channel, shares, total = observed()
         most = MaximumLikelihood().maximum(channel, shares, total)
@@ -407,9 +405,7 @@ class ExpectationMaximization(Decoder):
         )
 
 
-def _part(
-    surprise: Surprise, cells: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], allowed: float
-) -> float:
+def _part(surprise: Surprise, cells: tuple[Floats, Floats, Floats], allowed: float) -> float:
     """Return the fraction of a step to take: 1, or the part at which the likelihood reaches the stopping level."""
     at, at_there, best = cells
     if -surprise.rise(at_there, best - at_there) >= allowed:

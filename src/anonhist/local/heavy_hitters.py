@@ -100,7 +100,10 @@ class HeavyHitters(Survey):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.characters, str) or any(map(_is_unusable, self.characters)):
+        # No value holds what values are padded with, or half of a surrogate pair.
+        if not isinstance(self.characters, str) or any(
+            each == "\0" or "\ud800" <= each <= "\udfff" for each in self.characters
+        ):
             raise UsageError("`characters` must be text that can be encoded as UTF-8, without the null character.")
         _ = self._hashing  # which refuses an invalid key
 
@@ -299,11 +302,6 @@ class HeavyHitters(Survey):
         """The bytes that may come next, the end of the value among them."""
         used = set(self.characters.encode()) or set(range(256))
         return read_only(np.array(sorted(used | {0}), dtype=np.uint8))
-
-
-def _is_unusable(character: str) -> bool:
-    """Return whether no value can contain the character: it is the padding character or half of a surrogate pair."""
-    return character == "\0" or "\ud800" <= character <= "\udfff"
 
 
 def _nothing(tested: FrequencyEstimate, decoder: str) -> FrequencyEstimate:

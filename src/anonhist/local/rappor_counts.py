@@ -19,7 +19,7 @@ from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import BitCounts, Supports
 from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.estimate import RawEstimate
-from anonhist.local.randomizers.rappor import logarithm, parse_probability, report_epsilon
+from anonhist.local.randomizers.rappor import chance_of_one, logarithm, parse_probability, report_epsilon
 from anonhist.local.shuffling import report_guarantee
 from anonhist.privacy import parse_whole_number
 
@@ -90,12 +90,12 @@ class RapporParameters:
     @property
     def true_probability(self) -> Fraction:
         """Probability of a 1 if the value sets the bit: ``q(1 − f/2) + p·f/2``."""
-        return self.q * (1 - self.f / 2) + self.p * self.f / 2
+        return chance_of_one(self.q, self.p, self.f)
 
     @property
     def false_probability(self) -> Fraction:
         """Probability of a 1 if it does not: ``p(1 − f/2) + q·f/2``."""
-        return self.p * (1 - self.f / 2) + self.q * self.f / 2
+        return chance_of_one(self.p, self.q, self.f)
 
     @property
     def guarantee(self) -> Guarantee | None:

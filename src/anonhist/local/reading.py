@@ -169,9 +169,7 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
         return
     is_path = isinstance(source, str)
     what = "The table" if not is_path else "Standard input" if source == "-" else f"The file {mask(source)!r}"
-    with _open_reports(survey, source, what, progress) as (connection, relation):
-        columns = expressions(survey, relation, what)
-        query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
+    with _open_reports(survey, source, what, progress) as (connection, query):
         with closing(count_rows(survey, batches(*_counted_query(survey, query)))) as parts:
             for counted in parts:
                 if not bad.use(counted):
@@ -234,15 +232,15 @@ def _open_reports(
 ) -> Iterator[tuple[Any, Any]]:
     if not isinstance(source, str):
         with translate_failures(what), connect() as connection:
-            yield connection, _columns_of_reports(survey, _named_in_memory(connection, source), what)
+            yield connection, _query(survey, _named_in_memory(connection, source), what)
         return
     keys = names_of(survey)
     spooled = spool_stdin() if source == "-" else nullcontext(source)
     with translate_failures(what, path=source), connect() as connection, spooled as path:
         named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
-        relation = _columns_of_reports(survey, named, what)
+        query = _query(survey, named, what)
         with followed(connection, progress):
-            yield connection, relation
+            yield connection, query
 
 
 def _named_in_memory(connection: Any, source: Any) -> Opened:
@@ -274,18 +272,6 @@ def _text_in_report(value: Any) -> str | None:
         return ""
 
 
-def _columns_of_reports(survey: Survey, named: Opened, what: str) -> Any:
-    """Return a relation of the columns that reports have, under their own names."""
-    # Names of columns of reports are no data, whatever has them.
-    names, header = names_of(survey), replace(named.header, schema=Schema.DECLARED)
-    check_columns(survey, (*header.names, *header.folders), what)
-    for name in names:
-        header.require(column=name)
-    return named.table.to_native().project(
-        ", ".join(f"{quoted(header.in_table(name))} AS {quoted(name)}" for name in names)
-    )
-
-
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:
     if progress is None:
         return None
@@ -309,17 +295,25 @@ def spool_stdin() -> Iterator[str]:
         yield str(path)
 
 
-def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
-    """Return by name what the engine is to compute: every column of the reports, and whether a row is foreign."""
+def _query(survey: Survey, named: Opened, what: str) -> Any:
+    """Return what the engine is to compute: every column of the reports, and whether a row is foreign."""
+    # Names of columns of reports are no data, whatever has them.
+    header, relation = replace(named.header, schema=Schema.DECLARED), named.table.to_native()
+    check_columns(survey, (*header.names, *header.folders), what)
+    for name in names_of(survey):
+        header.require(column=name)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    check_columns(survey, types, what)
-    columns = {column.name: _expression(column, types[column.name], what) for column in survey.columns}
-    return columns | {FOREIGN: f"CAST(\"survey\" AS VARCHAR) IS DISTINCT FROM '{survey.digest}'"}
+    columns = {}
+    for column in survey.columns:
+        place = header.in_table(column.name)
+        columns[column.name] = _expression(column, place, types[place], what)
+    columns[FOREIGN] = f"CAST({quoted(header.in_table('survey'))} AS VARCHAR) IS DISTINCT FROM '{survey.digest}'"
+    return relation.project(", ".join(f"{expression} AS {quoted(name)}" for name, expression in columns.items()))
 
 
-def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
-    """Return what the engine is to make of a column of this type; what is no report is −1, or null for bytes."""
-    name = quoted(column.name)
+def _expression(column: WholeColumn | BytesColumn, place: str, kind: str, what: str) -> str:
+    """Return what the engine is to make of the column in this place, of this type: −1 or null of what is no report."""
+    name = quoted(place)
     if isinstance(column, WholeColumn):
         is_whole = {
             # A cast alone would round fractions. Programs write floats beside a missing number.

@@ -28,7 +28,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Floats
 
 # Larger numbers of users and smaller local epsilons are set to these, on the safe side, so that floats suffice.
 MOST_USERS = 2**32
@@ -223,8 +223,8 @@ class _ShuffledReports:
     """
 
     epsilon: float
-    clones: NDArray[np.float64]
-    masses: NDArray[np.float64]
+    clones: Floats
+    masses: Floats
     outside: float
 
     @classmethod
@@ -245,7 +245,7 @@ class _ShuffledReports:
         """Return an upper bound of δ(central), 0 < central < ε₀."""
         return float(self.masses @ self._divergences(central)) * (1 + _SLACK) + self.outside
 
-    def _divergences(self, central: float) -> NDArray[np.float64]:
+    def _divergences(self, central: float) -> Floats:
         """Bound δ(central) for each number of clones from above.
 
         For C clones it is (E−w)/(E+1)·P(A = a−1) − (w−1)·P(A ≥ a), w = e^central, with a the least number of reports
@@ -266,13 +266,11 @@ class _ShuffledReports:
         w = math.exp(central)
         gain = w * math.expm1(self.epsilon - central) / (math.exp(self.epsilon) + 1)
         upper = at * gain * (1 + _SLACK)
-        divergences: NDArray[np.float64] = np.maximum(upper - tail * math.expm1(central) * (1 - _SLACK), 0)
+        divergences: Floats = np.maximum(upper - tail * math.expm1(central) * (1 - _SLACK), 0)
         return divergences
 
 
-def _log_binomial(
-    trials: NDArray[np.float64] | np.float64, successes: NDArray[np.float64], chance: float, rest: float
-) -> NDArray[np.float64]:
+def _log_binomial(trials: Floats | np.float64, successes: Floats, chance: float, rest: float) -> Floats:
     """Return the logarithm of a binomial probability; −∞ above the number of trials.
 
     Written as deviance and Stirling's remainder (Loader 2000), so that nothing large cancels.
@@ -287,16 +285,16 @@ def _log_binomial(
     return logs
 
 
-def _deviance(count: NDArray[np.float64], mean: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
+def _deviance(count: Floats, mean: Floats | np.float64) -> Floats:
     """Return x·ln(x/m) + m − x, and 0 if the mean is 0, because then the count is 0."""
     from scipy.special import xlog1py
 
     off = count - mean
-    deviance: NDArray[np.float64] = xlog1py(count, off / np.where(mean > 0, mean, 1)) - off
+    deviance: Floats = xlog1py(count, off / np.where(mean > 0, mean, 1)) - off
     return deviance
 
 
-def _log_factorial_remainder(k: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
+def _log_factorial_remainder(k: Floats | np.float64) -> Floats:
     """Return ln k! − (k·ln k − k): exactly below 16, from there with three terms of Stirling's enveloping series."""
     k = np.atleast_1d(k)
     large, few = np.maximum(k, 16), k < 16
@@ -309,7 +307,7 @@ def _log_factorial_remainder(k: NDArray[np.float64] | np.float64) -> NDArray[np.
     series = np.subtract(1 / 12, series, out=series)
     series *= inverse
     large *= 2 * np.pi
-    remainders: NDArray[np.float64] = np.log(large)
+    remainders: Floats = np.log(large)
     remainders /= 2
     remainders += series
     if few.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -25,8 +26,6 @@ from anonhist.releases.content import content_digest, rest_digest
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anonhist.mechanisms.window_mechanism import WindowMechanism
 
 # Shares are tried in hundredths; more blocks than that take long to compute, and are never best.
@@ -44,22 +43,13 @@ def with_best_levels(kind: type[Two], /, *given: Any, days: int, **others: Any) 
         def made(hundredths: int) -> Two:
             return kind(*given, days=days, width=width, share=Fraction(hundredths, _HUNDREDTHS), **others)
 
-        return made(_lowest(lambda share: made(share).worst, 1, _HUNDREDTHS - 1))
+        # The largest error falls with the share, then rises.
+        shares = range(1, _HUNDREDTHS)
+        return made(shares[bisect_left(shares[:-1], True, key=lambda at: made(at).worst <= made(at + 1).worst)])
 
     narrow = max(min(2, days), -(-days // _MOST_BLOCKS))
     widths = sorted({round(each) for each in np.geomspace(narrow, days, _WIDTHS).tolist()})
     return min(map(best_share, widths), key=lambda each: each.worst)
-
-
-def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
-    """Return where a function that falls, then rises, is lowest."""
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) <= value(middle + 1):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 WINDOW_MECHANISMS: dict[str, type[WindowMechanism]] = {

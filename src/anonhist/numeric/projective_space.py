@@ -316,8 +316,7 @@ class ProjectiveSpace:
 
     def spread(self, shares: Floats) -> Floats:
         """Return, for every point, the sum of the shares of the items it supports, as the relation is symmetric."""
-        spread: Floats = self.sums(shares)
-        return spread
+        return np.asarray(self.sums(shares))
 
     @cached_property
     def _powers(self) -> Ints:

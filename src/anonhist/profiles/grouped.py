@@ -12,8 +12,9 @@ import numpy as np
 
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
+from anonhist.numeric.arrays import sum_equal
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.profiles.profile import BoundedUnits, Profile, added_up
+from anonhist.profiles.profile import BoundedUnits, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -270,7 +271,7 @@ def total_of(profiles: Iterable[Profile], *, unit: PrivacyUnit | None = None) ->
         return Profile([], [], unit=unit)
     counts = np.concatenate([each.counts for each in found])
     prevalences = np.concatenate([each.prevalences for each in found])
-    return Profile(*added_up(counts, prevalences), unit=unit)
+    return Profile(*sum_equal(counts, prevalences), unit=unit)
 
 
 def _clipped(profiles: Iterable[Profile], unit: PrivacyUnit | None) -> Profile:

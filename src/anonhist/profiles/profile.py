@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.numeric.arrays import sum_equal
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels, whole_numbers
@@ -241,7 +242,7 @@ class Profile:
         if count.size and (count.min() < 1 or prevalence.min() < 1):
             raise DataError("Counts and prevalences must be at least 1; leave out what does not occur.")
         _items(count, prevalence)  # refuses more than fits, so no sum of prevalences can overflow
-        return cls(*added_up(count, prevalence), unit=unit)
+        return cls(*sum_equal(count, prevalence), unit=unit)
 
     @classmethod
     def from_counts(cls, counts: ArrayLike | Iterable[int], *, unit: PrivacyUnit | None = None) -> Self:
@@ -444,14 +445,6 @@ def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:
             "This profile holds more than 2^63 − 1 items, the most that can be counted here; split the data."
         )
     return total
-
-
-def added_up(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct counts, ascending, and the sum of the prevalences of each; none of them may overflow."""
-    order = np.argsort(counts, kind="stable")
-    counts, prevalences = counts[order], prevalences[order]
-    begins = np.flatnonzero(np.diff(counts, prepend=counts[:1] - 1))
-    return counts[begins], np.add.reduceat(prevalences, begins) if begins.size else prevalences
 
 
 def _columns(pairs: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:

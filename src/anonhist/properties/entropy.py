@@ -121,8 +121,7 @@ def _logarithm(counts: Ints) -> Floats:
     """Return G, in the closed form of the recursion ``G(2m+1) = G(2m) = G(2m−2) + 2/(2m−1)``: no alternating signs."""
     from scipy.special import psi
 
-    found: Floats = psi(counts // 2 + 0.5) + math.log(2)
-    return found
+    return np.asarray(psi(counts // 2 + 0.5) + math.log(2))
 
 
 @dataclass(frozen=True)
@@ -322,9 +321,8 @@ class EntropyInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
-        del error
         n, z = float(sample.profile.n), sample.z
-        (seen, _), (_, once) = sample.labels, sample.exactly(1)
+        (seen, _), (_, once) = sample.labels, sample.singletons
         least, spread = sample.of(Zhang())
         low, most = max(least - z * spread, 0.0), self.of_nothing()[1]
         unseen = _ANY if self.alphabet_size is None else max(self.alphabet_size - seen, 0.0)

@@ -26,7 +26,7 @@ from anonhist.properties.estimate import (
 from anonhist.properties.sampling import Weights, sampling_error
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from anonhist.privacy import Guarantee, PrivacyUnit
 
@@ -219,17 +219,17 @@ class Sample:
     @property
     def labels(self) -> tuple[float, float]:
         """Bounds on the number of labels in the data: the exact number, or the interval of the release."""
-        return self._number_with(1, or_more=True)
+        return self._ends(self.profile.num_labels, lambda release: release.k_plus(1))
 
-    def exactly(self, count: int) -> tuple[float, float]:
-        """Return bounds on the number of labels in the data with exactly this count."""
-        return self._number_with(count, or_more=False)
+    @property
+    def singletons(self) -> tuple[float, float]:
+        """Bounds on the number of labels that occur once."""
+        return self._ends(self.profile.prevalence(1), lambda release: release.prevalence(1))
 
-    def _number_with(self, count: int, *, or_more: bool) -> tuple[float, float]:
+    def _ends(self, counted: int, released: Callable[[Resimulated], Estimate]) -> tuple[float, float]:
         if self.release is None:
-            counted = float(self.profile.k_plus(count) if or_more else self.profile.prevalence(count))
-            return counted, counted
-        found = self.release.k_plus(count) if or_more else self.release.prevalence(count)
+            return float(counted), float(counted)
+        found = released(self.release)
         # The interval of a release is for its own level: a higher level needs a wider one.
         wider = max(self.z / quantile(found.level), 1.0)
         low, high = found.interval
@@ -314,12 +314,8 @@ def apply(
 def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit: str, needs_counts: bool) -> Estimate:
     profile, release = sample.profile, sample.release
     method, assumes = estimator.name, estimator.assumes
-    warnings: tuple[str, ...] = ()
-    if profile.n:
-        point = estimator.point(profile)
-        value, own, warnings = point.value, error_of(point, profile), point.warnings
-    else:
-        value, own = 0.0, 0.0
+    point = estimator.point(profile) if profile.n else Point(0.0)
+    value, own, warnings = point.value, error_of(point, profile), point.warnings
     unknown = _unknown(sample)
     is_known = unknown is None
     noise = sample.noise(estimator, value) if is_known else 0.0
@@ -415,7 +411,6 @@ class LowerEnd:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the lower end, and the largest value of the property as the upper one."""
-        del error
         low = self.range.of(sample, *sample.of(self.estimator)).low
         return Bounds(low, max(self.range.most, low), Statement(Holds.AT_LEAST, self.reason)).around(value)
 

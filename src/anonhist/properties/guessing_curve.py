@@ -207,7 +207,6 @@ class SuccessInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the end that holds; the value is on the other side of it."""
-        del error
         top = MostFrequent.of_number(sample.profile, self.guesses)
         most = _largest_share(top.items, top.n, sample)
         noise = sample.z * sample.noise(GuessingSuccess(self.guesses), top.share)

@@ -375,7 +375,6 @@ class PowerSumInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
-        del error
         if sample.profile.n < math.ceil(self.order):
             return Bounds(self.least, self.most, _TOO_FEW).around(value)
         numbers = _numbers(sample, math.ceil(self.order))[0], _numbers(sample, math.floor(self.order))[1]

@@ -97,7 +97,6 @@ class CoverageInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
-        del error
         covered, spread = sample.of(GoodTuring())
         z, n = sample.z, float(sample.profile.n)
         middle, half = 1.0 - covered + z**2 / (2 * n), z * math.hypot(spread, z / n)

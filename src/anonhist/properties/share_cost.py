@@ -94,7 +94,6 @@ class WorkFactor(CostOfShare):
 
     def bits_per_guess(self, guesses: float, share: float) -> float:
         """Return ``1/(μ·ln 2)``."""
-        del share
         return 1 / (guesses * math.log(2))
 
 

@@ -58,7 +58,6 @@ class SupportCoverageInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
-        del error
         n, draws = sample.profile.n, self.draws
         low, high = _between(sample, min(draws, 2 * n))
         if draws > 2 * n:

@@ -152,7 +152,6 @@ class AtLeastLabels:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the lower end and ``most``; the value lies between them unless it exceeds ``most``."""
-        del error
         low, _ = sample.labels
         if sample.release is None:
             low = max(low, float(math.floor(_lower_end(sample))))
@@ -189,7 +188,7 @@ class SupportSizeInterval:
         low = AtLeastLabels(self.most).of(sample, value, error).low
         _, high = log_normal_ends(sample, value, error, bias=bias)
         if self.bias is not None and not bias:
-            seen, once = sample.labels[1], sample.exactly(1)[1]
+            seen, once = sample.labels[1], sample.singletons[1]
             high = max(high, seen + most_unseen(once, sample.profile.n / self.most, level=sample.level))
         return Bounds(low, min(high, self.most), Statement(Holds.BOTH, _SMALLEST)).around(value)
 

@@ -78,7 +78,6 @@ class DistanceInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
-        del error
         distance, spread = sample.of(DistanceToUniformity(self.alphabet_size))
         without, spread_without = sample.of(_LeastDistance(self.alphabet_size))
         least, most = self.of_nothing()

@@ -183,17 +183,10 @@ def categorical_pmf(weights: Floats) -> Floats:
         raise _bad_weights()
     # Divided by a power of two, exactly, so that the sum does not overflow and small weights lose no digits.
     scaled = np.ldexp(checked, -int(np.frexp(largest)[1]))
-    pmf: Floats = scaled / math.fsum(scaled)
-    return pmf
+    return np.asarray(scaled / math.fsum(scaled))
 
 
-def _fill_block(
-    drawn: Ints,
-    weights: Floats,
-    words: NDArray[np.uint64],
-    *,
-    source: RandomSource,
-) -> None:
+def _fill_block(drawn: Ints, weights: Floats, words: NDArray[np.uint64], *, source: RandomSource) -> None:
     size = weights.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.add.accumulate(weights, axis=1)

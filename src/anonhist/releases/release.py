@@ -200,10 +200,6 @@ class Release(OneRelease):
         """
         return tuple(run.profile for run in self._runs(None))
 
-    def resimulate_zeros(self) -> tuple[int | None, ...]:
-        """Return the number of zeros of each of those runs; None if no such number is released."""
-        return tuple(run.zeros for run in self._runs(None))
-
     def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
         def simulate() -> tuple[Run, ...]:
             nothing, silent = nothing_like(self.profile, self.zeros)

@@ -6,7 +6,7 @@ import hashlib
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import compress
-from typing import TYPE_CHECKING, Self, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, Self, SupportsIndex
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class HashedAddresses:
     second half is below ``⌊share·2^64⌋``, the share from 2^−32 to 1; docs/hashing.md has the exact specification.
     """
 
+    domain_size: ClassVar[None] = None
     size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="buckets", most=MOST_COUNTERS))
     key: Checked[bytes] = converted(_checked_key)
     sampling_rate: Converted[EpsilonLike, Fraction] = converted(_checked_rate, default=Fraction(1))

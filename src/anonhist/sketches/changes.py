@@ -1,11 +1,10 @@
-"""Changes of a sketch, one thread at a time: streams of updates, merging, clipping and unfolding."""
+"""Changes of a sketch: streams of updates, merging, clipping and unfolding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from functools import wraps
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +17,9 @@ from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import UsersIn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
-
-    Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Described:
@@ -35,17 +31,6 @@ class Described:
     users_in: UsersIn
     noise: tuple[NoiseComponent, ...]
     clipped: int | None
-
-
-def in_turn(method: Method) -> Method:
-    """Make a method wait until no other thread is in such a method of the same object, which has a lock ``turn``."""
-
-    @wraps(method)
-    def wait(owner: Any, *args: Any, **kwargs: Any) -> Any:
-        with owner.turn:
-            return method(owner, *args, **kwargs)
-
-    return cast("Method", wait)
 
 
 def check_mergeable(one: Described, other: Described) -> None:

@@ -133,7 +133,8 @@ def update(
                 if source == STDOUT:
                     counted = shown.enter_context(stream_bar("Counting", shown=not quiet))
                 else:
-                    bar = shown.enter_context(progress_bar(_counting(place, len(sources)), shown=not quiet))
+                    told = "Counting" if len(sources) == 1 else f"Counting {place + 1} of {len(sources)}"
+                    bar = shown.enter_context(progress_bar(told, shown=not quiet))
                 held, said = held_source(source, reading)
                 update_sketch(
                     sketch,
@@ -148,10 +149,6 @@ def update(
     tell_operator(remarks, quiet=quiet)
     if not quiet:
         click.echo(f"Wrote {path}.")
-
-
-def _counting(place: int, sources: int) -> str:
-    return "Counting" if sources == 1 else f"Counting {place + 1} of {sources}"
 
 
 def _say_waiting() -> None:

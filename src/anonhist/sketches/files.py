@@ -171,16 +171,15 @@ def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
     from anonhist.version import __version__
 
     addresses = sketch.addresses
-    is_listed = isinstance(addresses, DomainAddresses)
     return {
         "format": FORMAT,
         "version": 1,
         "sha256": digest,
         "library_version": __version__,
-        "kind": "domain" if is_listed else "hashed",
+        "kind": "hashed" if addresses.domain_size is None else "domain",
         "key": addresses.key.hex(),
         "sample_share": str(addresses.sampling_rate),
-        "domain_size": addresses.domain_size if isinstance(addresses, DomainAddresses) else None,
+        "domain_size": addresses.domain_size,
         "unit": sketch.unit.kind,
         "bound": sketch.unit.bound,
         "relation": sketch.relation.value,

@@ -146,10 +146,6 @@ def best_on_hyperplane(noise: Circulant, seen: Floats, inside: Floats, norm: str
     (Wu and Pagh 2024, algorithm 2 and lemma 4.3). Three divisions by A: O(m log m). With s = 1 everywhere nothing would
     ever be corrected: the columns of A sum to one. f may be negative, or not zero outside of 0..n.
     """
-    if norm not in NORMS:
-        raise UsageError(f"`norm` must be one of {', '.join(NORMS)}, not {norm!r:.80}.")
-    if not inside.any():
-        raise UsageError("A profile needs at least one count that labels can have.")
     plain = noise.solve(seen)
     costs = noise.solve(inside)
     if norm == "1":

@@ -203,17 +203,21 @@ class NoiseDistribution:
         """Return the characteristic function at some angles, real and > 0, same shape."""
         found = np.ones(angles.shape)
         half_sines = np.sin(angles / 2) ** 2
-        for gamma, shape in self.parts:
+        for gamma, shape in self._rates:
             # 1 − 2p·cos t + p² = (1 − p)² + 4p·sin²(t/2), without a difference of near numbers.
-            p, rest = math.exp(-float_rate(gamma)), -math.expm1(-float_rate(gamma))
-            found *= (1 + 4 * p * half_sines / rest**2) ** -float(shape)
+            p, rest = math.exp(-gamma), -math.expm1(-gamma)
+            found *= (1 + 4 * p * half_sines / rest**2) ** -shape
         return found
+
+    @property
+    def _rates(self) -> list[tuple[float, float]]:
+        """The parts in floats."""
+        return [(float_rate(gamma), float(shape)) for gamma, shape in self.parts]
 
     @cached_property
     def variance(self) -> float:
         """Variance of the noise on one counter: ``Σ s·2p/(1 − p)²``."""
-        rates = [(float_rate(gamma), float(shape)) for gamma, shape in self.parts]
-        return sum(shape * 2 * math.exp(-gamma) / math.expm1(-gamma) ** 2 for gamma, shape in rates)
+        return sum(shape * 2 * math.exp(-gamma) / math.expm1(-gamma) ** 2 for gamma, shape in self._rates)
 
     def reach(self, probability: float) -> int:
         """Return a K with ``P(|noise| > K) ≤ probability``, nearly the least one.
@@ -225,21 +229,15 @@ class NoiseDistribution:
         if not self.parts:
             return 0
         if len(self.parts) == 1 and self.parts[0][1] == 1:
-            gamma = float_rate(self.parts[0][0])
+            ((gamma, _),) = self._rates
             return max(0, math.ceil(math.log(2 / (probability * (1 + math.exp(-gamma)))) / gamma) - 1)
-        slowest = min(float_rate(gamma) for gamma, _ in self.parts)
-        best = math.inf
+        best, slowest = math.inf, min(gamma for gamma, _ in self._rates)
         for share in np.linspace(0.02, 0.98, 49).tolist():
             at = share * slowest
             # ln E e^(at·noise)
             log_moment = sum(
-                float(shape)
-                * (
-                    2 * math.log(-math.expm1(-float_rate(gamma)))
-                    - math.log(-math.expm1(at - float_rate(gamma)))
-                    - math.log(-math.expm1(-at - float_rate(gamma)))
-                )
-                for gamma, shape in self.parts
+                shape * (2 * _log_rest(gamma) - _log_rest(gamma - at) - _log_rest(gamma + at))
+                for gamma, shape in self._rates
             )
             best = min(best, (log_moment + math.log(2 / probability)) / at)
         return math.ceil(best)
@@ -261,7 +259,12 @@ class NoiseDistribution:
     def simulate(self, size: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return simulated noise, for public data only, int64, shape (size,)."""
         noise = np.zeros(size, dtype=np.int64)
-        for gamma, shape in self.parts:
+        for gamma, shape in self._rates:
             for sign in (1, -1):
-                noise += sign * rng.negative_binomial(float(shape), -math.expm1(-float_rate(gamma)), size)
+                noise += sign * rng.negative_binomial(shape, -math.expm1(-gamma), size)
         return noise
+
+
+def _log_rest(gamma: float) -> float:
+    """Return ln(1 − e^(−γ))."""
+    return math.log(-math.expm1(-gamma))

@@ -20,7 +20,7 @@ from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_simulations, pars
 from anonhist.releases import Evidence, Release
 from anonhist.releases.content import charged
 from anonhist.releases.made import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
-from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED, HashedAddresses, fingerprint
+from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED, fingerprint
 from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, DecoderName, Prevalences, SmoothDecoder
@@ -237,11 +237,11 @@ def prepare_reading(
         noise, distribution, guarantee = sketch.noise, sketch.noise_distribution, sketch.guarantee
         counters, state = Counters.of(sketch.counters), fingerprint(sketch.counters)
     addresses = sketch.addresses
-    setting = CounterSetting(distribution, is_hashed=isinstance(addresses, HashedAddresses))
+    setting = CounterSetting(distribution, is_hashed=addresses.domain_size is None)
     used = _decoder(decoder, setting)
     mechanism = SketchMechanism(
         counters=addresses.size,
-        domain_size=None if isinstance(addresses, HashedAddresses) else addresses.domain_size,
+        domain_size=addresses.domain_size,
         sampling_rate=addresses.sampling_rate,
         setting=setting,
         decoder=used,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from threading import RLock
 from typing import NoReturn
@@ -31,7 +32,6 @@ from anonhist.sketches.changes import (
     check_mergeable,
     check_unclipped,
     fold,
-    in_turn,
     label_chunks,
     total_of,
     unfold,
@@ -89,6 +89,7 @@ class Sketch(Described, Shown, Saved):
 
     known_as = "sketch"
     counters: NDArray[np.int64]
+    turn: AbstractContextManager[object]
 
     def __init__(
         self,
@@ -102,15 +103,18 @@ class Sketch(Described, Shown, Saved):
     ) -> None:
         """Create an empty sketch with fresh noise."""
         entropy = source or SystemSource()
-        setting = checked_setting(PrivacyUnit.item() if unit is None else unit, relation, users_in)
-        gamma = rate_of(epsilon, *setting[:2])
+        unit, relation, users_in = checked_setting(PrivacyUnit.item() if unit is None else unit, relation, users_in)
+        gamma = rate_of(epsilon, unit, relation)
         identity = entropy.words(2).astype("<u8").tobytes().hex()
         part, draw = NoiseComponent(identity, gamma), discrete_laplace
         if noise_share is not None:
             part = NoiseComponent(identity, gamma, noise_share.shape, noise_share.session, noise_share.participants)
             draw = noise_share.draw
         counters = draw(gamma, addresses.size, source=entropy)
-        self._set(addresses, setting, [part], counters, None)
+        made = self.from_parts(
+            addresses, unit=unit, relation=relation, noise=[part], counters=counters, users_in=users_in
+        )
+        vars(self).update(vars(made))
 
     @classmethod
     def from_parts(
@@ -151,24 +155,14 @@ class Sketch(Described, Shown, Saved):
         if (kind := _KINDS.get(type(addresses))) is None:
             raise UsageError("The addresses of a sketch must be HashedAddresses or DomainAddresses.")
         sketch: Sketch = object.__new__(load(kind))
-        sketch._set(addresses, checked_setting(unit, relation, users_in), noise, counters, clipped)
-        return sketch
-
-    def _set(
-        self,
-        addresses: HashedAddresses | DomainAddresses,
-        setting: tuple[PrivacyUnit, NeighboringRelation, UsersIn],
-        noise: Iterable[NoiseComponent],
-        counters: NDArray[np.int64],
-        clipped: int | None,
-    ) -> None:
-        self.addresses, (self.unit, self.relation, self.users_in) = addresses, setting
-        self.turn = RLock()
-        self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
+        sketch.addresses, sketch.turn = addresses, RLock()
+        sketch.unit, sketch.relation, sketch.users_in = checked_setting(unit, relation, users_in)
+        sketch.noise, sketch.counters, sketch.clipped = checked_parts(noise), counters, clipped
         if clipped is not None:
-            self.clipped = parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
-            check_foldable(self)
-        check_counters(counters, addresses.size, self.clipped)
+            sketch.clipped = parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
+            check_foldable(sketch)
+        check_counters(counters, addresses.size, sketch.clipped)
+        return sketch
 
     @property
     def noise_distribution(self) -> NoiseDistribution:
@@ -283,7 +277,6 @@ class Sketch(Described, Shown, Saved):
             chunk = None if numbers is None else numbers[start : start + CHUNK]
             self.add(known_places(self.addresses, hashes, ignore_unknown=ignore_unknown), chunk)
 
-    @in_turn
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
         """Add to counters by address: to all or, if there is an error, to none.
 
@@ -302,26 +295,26 @@ class Sketch(Described, Shown, Saved):
             If a count is not a whole number ≥ 1, or a counter could pass 2^62: if the largest of these counters plus
             the sum of all counts exceeds it.
         """
-        check_unclipped(self, "updated")
-        numbers = None if counts is None else whole_counts(counts)
-        if addresses.ndim != 1 or (numbers is not None and numbers.shape != addresses.shape):
-            raise DataError("There must be one count for each label.")
-        kept = addresses >= 0
-        if not kept.all():
-            addresses, numbers = addresses[kept], None if numbers is None else numbers[kept]
-        if not addresses.size:
-            return
-        if int(addresses.max()) >= self.addresses.size:
-            raise UsageError("An address is larger than that of the last counter of the sketch.")
-        total = addresses.size if numbers is None else total_of(numbers)
-        if int(self.counters[addresses].max()) + total > LARGEST_COUNTER:
-            raise DataError(FULL)
-        if not self.counters.flags.writeable:
-            self.counters = self.counters.copy()
-        # Directly to the noisy counters: no array of counts without noise ever exists.
-        np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
+        with self.turn:
+            check_unclipped(self, "updated")
+            numbers = None if counts is None else whole_counts(counts)
+            if addresses.ndim != 1 or (numbers is not None and numbers.shape != addresses.shape):
+                raise DataError("There must be one count for each label.")
+            kept = addresses >= 0
+            if not kept.all():
+                addresses, numbers = addresses[kept], None if numbers is None else numbers[kept]
+            if not addresses.size:
+                return
+            if int(addresses.max()) >= self.addresses.size:
+                raise UsageError("An address is larger than that of the last counter of the sketch.")
+            total = addresses.size if numbers is None else total_of(numbers)
+            if int(self.counters[addresses].max()) + total > LARGEST_COUNTER:
+                raise DataError(FULL)
+            if not self.counters.flags.writeable:
+                self.counters = self.counters.copy()
+            # Directly to the noisy counters: no array of counts without noise ever exists.
+            np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
 
-    @in_turn
     def merge(self, other: Sketch) -> None:
         """Add another sketch of other items: its counts, and its noise.
 
@@ -352,8 +345,9 @@ class Sketch(Described, Shown, Saved):
         """
         if not isinstance(other, Sketch):
             raise UsageError("Only sketches can be merged.")
-        total = self + other
-        self.counters, self.noise = total.counters, total.noise
+        with self.turn:
+            total = self + other
+            self.counters, self.noise = total.counters, total.noise
 
     def __add__(self, other: object) -> Sketch:
         """Return the merged sketch; both stay as they are. See :meth:`merge`."""
@@ -370,7 +364,6 @@ class Sketch(Described, Shown, Saved):
             users_in=self.users_in,
         )
 
-    @in_turn
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
 
@@ -395,12 +388,12 @@ class Sketch(Described, Shown, Saved):
         (True, 255)
         >>> sketch.unfold()
         """
-        check_unclipped(self, "clipped again")
-        check_foldable(self)
-        whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
-        self.counters, self.clipped = fold(self.counters, whole), whole
+        with self.turn:
+            check_unclipped(self, "clipped again")
+            check_foldable(self)
+            whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
+            self.counters, self.clipped = fold(self.counters, whole), whole
 
-    @in_turn
     def unfold(self, *, source: RandomSource | None = None) -> None:
         """Undo the clipping: draw the noise that was cut off again, so that counters are distributed exactly as before.
 
@@ -416,10 +409,13 @@ class Sketch(Described, Shown, Saved):
         UsageError
             If the sketch is not clipped, or was unfolded already.
         """
-        if self.clipped is None:
-            raise UsageError("This sketch is not clipped; a sketch can only be unfolded once, after it was clipped.")
-        gamma, entropy = self.noise[0].gamma, source or SystemSource()
-        self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
+        with self.turn:
+            if self.clipped is None:
+                raise UsageError(
+                    "This sketch is not clipped; a sketch can only be unfolded once, after it was clipped."
+                )
+            gamma, entropy = self.noise[0].gamma, source or SystemSource()
+            self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
 
     def reconstruct(
         self,

@@ -291,14 +291,19 @@ def given_options(context: click.Context, names: Iterable[str]) -> dict[str, cli
 
 
 def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
-    """Return an option of a catalogue as the command line asks for it; whole numbers are read later, as text."""
-    kind = Number(option.meaning) if option.kind == "number" else str
+    """Return an option of a catalogue as the command line asks for it."""
+    kind = {"text": str, "whole": WholeNumber(), "number": Number(option.meaning)}[option.kind]
     return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
 
 
 def catalogue_options(options: Mapping[str, Option]) -> Callable[[Any], Any]:
-    """Return all options of a catalogue, which a command gets as ``own``."""
-    return as_one("own", *(catalogue_option(name, option) for name, option in options.items()))
+    """Return all options of a catalogue; a command gets those that are given as ``own``."""
+    return as_one("own", *(catalogue_option(name, option) for name, option in options.items()), made=given_alone)
+
+
+def given_alone(**values: Any) -> dict[str, Any]:
+    """Return the values of the options that were given, by name."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 _COLUMN = 22

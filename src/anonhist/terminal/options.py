@@ -9,7 +9,15 @@ import click
 from anonhist.catalogue import MECHANISM_OPTIONS, takers
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
-from anonhist.terminal.decorators import Number, OneOf, Protection, WholeNumber, as_one, catalogue_option, whole_number
+from anonhist.terminal.decorators import (
+    Number,
+    OneOf,
+    Protection,
+    WholeNumber,
+    as_one,
+    catalogue_option,
+    given_alone,
+)
 from anonhist.terminal.destinations import AskedPage, Outputs
 from anonhist.terminal.reading import Format, reading_of
 
@@ -28,13 +36,9 @@ def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
     return as_one("own", *options, made=_own_options)
 
 
-def _own_options(**texts: str | None) -> dict[str, Any]:
+def _own_options(**values: Any) -> dict[str, Any]:
     """Read those options that were given."""
-    options: dict[str, Any] = {
-        name: whole_number(text, name=f"`{name}`") if MECHANISM_OPTIONS[name].kind == "whole" else text
-        for name, text in texts.items()
-        if text is not None
-    }
+    options = given_alone(**values)
     if "shares" in options:
         from anonhist.mechanisms import BudgetShares
 

@@ -228,7 +228,7 @@ def _begins_as_release(source: str) -> bool:
 
 
 @contextmanager
-def reading_bars(work: str, *, quiet: bool, first: str = "Reading", is_private: bool = True) -> Iterator[Bars]:
+def reading_bars(work: str, *, quiet: bool, is_private: bool = True) -> Iterator[Bars]:
     """Show bars while the block reads data and works on them; then tell the operator what was noticed in private data.
 
     ``is_private`` says whether something may be noticed: not of a release.
@@ -236,7 +236,7 @@ def reading_bars(work: str, *, quiet: bool, first: str = "Reading", is_private: 
     from anonhist.terminal.output import progress_bars
 
     remarks: list[str] = []
-    with progress_bars(work, shown=not quiet, first=first) as bars:
+    with progress_bars(work, shown=not quiet) as bars:
         yield replace(bars, notify=None if quiet else remarks.append)
     # After the bars, which would be written over.
     tell_operator(remarks, quiet=quiet or not is_private)

@@ -41,9 +41,9 @@ from anonhist.ingest.query import (
 from anonhist.ingest.row_kinds import COUNTED
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
+from anonhist.numeric.arrays import sum_equal
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.profile import added_up
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
@@ -149,14 +149,7 @@ def check_counted(batch: Any, columns: Columns) -> None:
 
 
 def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool) -> None:
-    """Refuse counted data of groups of which something would have to be known that they do not say.
-
-    In counted data users cannot be bounded; of prevalences, labels cannot be protected nor groups be put together.
-    """
-    if columns.rows != "events" and columns.user is not None:
-        raise UsageError(
-            "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
-        )
+    """Refuse prevalences of groups if labels are to be protected, or groups to be put together."""
     if columns.rows != "prevalences":
         return
     if unit.max_count is not None:
@@ -222,7 +215,7 @@ def group_profiles(
     ends = np.searchsorted(at[order], np.arange(len(place) + 1))
     rows = {group: order[first:last] for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)}
     return {
-        group: Profile(*added_up(count[own], prevalence[own]), unit=unit, order_key=key) for group, own in rows.items()
+        group: Profile(*sum_equal(count[own], prevalence[own]), unit=unit, order_key=key) for group, own in rows.items()
     }
 
 
@@ -416,16 +409,12 @@ def _columns_in(header: Header, source: Source, protection: Protection, parts: t
         if part.period is not None and part.name in header.names:
             raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
     kind = source.kind(header, protection)
-    names = {str(protection.user): "user"}
+    names: dict[str | None, str] = {protection.user: "user"}
     if kind.rows == "events":
         names[kind.label] = "label"
     else:
         names |= dict.fromkeys(filter(None, (kind.label, kind.count, kind.prevalence)), "counted")
-    for part in parts:
-        if part.period is None and part.column in names:
-            raise UsageError(
-                f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
-            )
+    protection.grouping.check_roles(names)
     return protection.columns(kind, header)
 
 

@@ -174,8 +174,9 @@ def counted(
         if kind.rows == "prevalences":
             raise UsageError(_PREVALENCES)
         columns = protection.columns(kind, opened.header)
-        query = _query(opened.table, columns, document)
-        with in_order(query, columns, document, source.limits or NO_LIMITS) as rows:
+        query = added_counts if kind.rows == "counts" else user_items if document.holds == "users" else label_counts
+        limits = source.limits or NO_LIMITS
+        with in_order(query(opened.table, columns), columns, document, limits) as rows:
             missing, others = without_missing(rows)
             kept = [0]
             if document.max_per_user is not None:
@@ -200,13 +201,6 @@ def _as_table(source: Source, protection: Protection) -> Source:
 
     table = pa.table({"label": names_of(labels)})
     return replace(source, of=table, rows=replace(said, label="label", format="events"))
-
-
-def _query(table: Any, columns: Columns, document: PartDocument) -> Any:
-    """Return the query of a part."""
-    if columns.rows == "counts":
-        return added_counts(table, columns)
-    return (user_items if document.holds == "users" else label_counts)(table, columns)
 
 
 def _tallied(rows: Iterator[Rows], kept: list[int]) -> Iterator[Rows]:

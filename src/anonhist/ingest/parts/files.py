@@ -31,6 +31,7 @@ from anonhist.ingest.parts.rows import (
     without_missing,
 )
 from anonhist.ingest.query import LARGEST, check_sums, check_users
+from anonhist.numeric.arrays import sum_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -223,7 +224,7 @@ def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
         file = pq.ParquetFile(part.path)
     with file:
         part.check_unchanged()
-        yield without_missing(_told_rows(part, file))
+        yield without_missing(_checked(part, file))
 
 
 @contextmanager
@@ -241,31 +242,27 @@ def _told(part: PartFile) -> Iterator[None]:
         raise part.damaged() from None
 
 
-def _told_rows(part: PartFile, file: Any) -> Iterator[Rows]:
-    with _told(part):
-        yield from _checked(part, file)
-
-
 def _checked(part: PartFile, file: Any) -> Iterator[Rows]:
     import pyarrow.compute as pc
 
     in_order, seen = ascending(part.document), 0
     # One row, the first, may count items without a label.
     may_miss = part.document.holds == "labels" and part.document.keep_null
-    for batch in file.iter_batches(AT_ONCE):
-        rows = Rows(batch.column(0), batch.column(1))
-        keys = rows.keys.slice(1) if may_miss and not seen and not rows.keys[0].is_valid else rows.keys
-        good = not keys.null_count and in_order(keys)
-        if part.document.holds == "labels":
-            good = good and not rows.values.null_count and pc.all(pc.greater(rows.values, 0)).as_py() is not False
-        else:
-            good = good and (part.document.keep_null or not rows.values.null_count)
-        seen += len(rows)
-        if not good:
+    with _told(part):
+        for batch in file.iter_batches(AT_ONCE):
+            rows = Rows(batch.column(0), batch.column(1))
+            keys = rows.keys.slice(1) if may_miss and not seen and not rows.keys[0].is_valid else rows.keys
+            good = not keys.null_count and in_order(keys)
+            if part.document.holds == "labels":
+                good = good and not rows.values.null_count and pc.all(pc.greater(rows.values, 0)).as_py() is not False
+            else:
+                good = good and (part.document.keep_null or not rows.values.null_count)
+            seen += len(rows)
+            if not good:
+                raise part.damaged()
+            yield rows
+        if seen != file.metadata.num_rows:
             raise part.damaged()
-        yield rows
-    if seen != file.metadata.num_rows:
-        raise part.damaged()
 
 
 class PartWriter:
@@ -439,8 +436,5 @@ def _prevalences(rows: Iterator[Rows]) -> Pairs:
     counts, labels = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     for batch in rows:
         some, many = np.unique(batch.values.to_numpy(), return_counts=True)
-        counts, where = np.unique(np.concatenate([counts, some]), return_inverse=True)
-        added = np.zeros(len(counts), dtype=np.int64)
-        np.add.at(added, where, np.concatenate([labels, many]))
-        labels = added
+        counts, labels = sum_equal(np.concatenate([counts, some]), np.concatenate([labels, many]))
     return list(zip(counts.tolist(), labels.tolist(), strict=True))

@@ -18,10 +18,9 @@ from anonhist.ingest.parts.counting import counted
 from anonhist.ingest.parts.files import PartFile, PartWriter, all_rows, is_parts, open_parts, reading_rows
 from anonhist.ingest.parts.rows import ENDING, PartDocument, bounded, parse_part, together
 from anonhist.ingest.query import check_users
-from anonhist.ingest.random_order import random_key
+from anonhist.ingest.random_order import key_where
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
-from anonhist.privacy import parse_order_key
 from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken
 
 if TYPE_CHECKING:
@@ -183,11 +182,13 @@ def write_part(
         check_users_like(model, user, None)
         max_per_user = model.max_per_user if max_per_user is None else max_per_user
     bound = check_users(user, max_per_user, None, count_users=False)
+    refused = "`order_key` is the key of hashes, so it requires `user` or `hash_labels`."
+    key = key_where(order_key, needed=user is not None or hash_labels, refused=refused)
     document = PartDocument(
         (parse_part(target.name[: -len(target.suffix)] if part is None else part),),
         "labels" if user is None else "users",
         "hashes" if hash_labels else "text",
-        _key(user, order_key, hash_labels=hash_labels),
+        key,
         bound,
         keep_null,
     )
@@ -202,14 +203,6 @@ def write_part(
     ):
         writer.missing(missing)
         writer.write(rows)
-
-
-def _key(user: str | None, order_key: str | None, *, hash_labels: bool) -> str | None:
-    if user is None and not hash_labels:
-        if order_key is not None:
-            raise UsageError("`order_key` is the key of hashes, so it requires `user` or `hash_labels`.")
-        return None
-    return random_key() if order_key is None else parse_order_key(order_key)
 
 
 def _alike(asked: PartDocument, model: PartDocument, user: str | None, order_key: str | None) -> PartDocument:

@@ -83,12 +83,12 @@ class BlockSurvey(ClosedSurvey):
     def forged_weight(self) -> ForgedWeight:
         """The effect of one forged report: it adds α(1 − ρ) + γ, −αρ + γ or γ; see :class:`BlockEstimator`."""
         room, estimator = self.block_design.design.items, self.estimator
-        inside, outside = (
-            estimator.factor * (1 - estimator.ratio) + estimator.offset,
-            -estimator.factor * estimator.ratio + estimator.offset,
-        )
-        # All blocks are full except possibly the last.
+        outside = estimator.offset - estimator.factor * estimator.ratio
+        inside = estimator.factor * (1 - estimator.ratio) + estimator.offset
+        # All blocks are full except possibly the last; or some are empty.
         fills = {min(room, self.size), self.size % room or room}
+        if self.size <= room * (self.block_design.blocks - 1):
+            fills.add(0)
         worst = [
             forged_weight(
                 items,
@@ -100,10 +100,6 @@ class BlockSurvey(ClosedSurvey):
             )
             for items in sorted(fills)
         ]
-        if self.size <= room * (self.block_design.blocks - 1):
-            worst.append(
-                ForgedWeight(abs(estimator.offset), self.size * abs(estimator.offset))
-            )  # a block without values
         return ForgedWeight(max(each.each for each in worst), max(each.total for each in worst))
 
     def raw_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> Raw:

@@ -212,29 +212,26 @@ class LocalHashing(PureSurvey):
         return ForgedWeight(max(q, 1 - q) / gap, math.inf)
 
     def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
-        words = self._words(np.arange(self.size)) if codes is None else codes
-        coefficients, reported = self._met_words(tally, words)
-        return HashSupport(words, coefficients, reported, self.buckets).counts(tally.counts)
+        return self._hash_support(tally, codes).counts(tally.counts)
 
-    def _met_words(self, tally: Tally, words: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def _hash_support(self, tally: Tally, codes: NDArray[Any] | None) -> HashSupport:
+        """Return which of the cells that occur support each value."""
+        words = self._words(np.arange(self.size)) if codes is None else codes
         seeds, reported = np.divmod(tally.cells, self.buckets)
-        return self._coefficients(seeds, words), reported
+        return HashSupport(words, self._coefficients(seeds, words), reported, self.buckets)
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the cells and the count of each; as of other surveys with an alphabet."""
-        words = self._words(np.arange(self.size)) if codes is None else codes
-        coefficients, reported = self._met_words(tally, words)
-        g = self.buckets
-        support = HashSupport(words, coefficients, reported, g)
+        g, support = self.buckets, self._hash_support(tally, codes)
         channel = SupportChannel(
-            len(words),
+            len(support.words),
             tally.cells.size,
             # Given the seed, and only for cells that occur: a factor common to a cell does not matter.
             1 / (float(self.odds) + g - 1),
             (float(self.odds) - 1) / (float(self.odds) + g - 1),
             support.frequencies,
             support.weights,
-            bucket_widths(g)[reported] / (1 << 16) if self._leaves_others(codes) else None,
+            bucket_widths(g)[support.reported] / (1 << 16) if self._leaves_others(codes) else None,
         )
         return channel, tally.counts
 

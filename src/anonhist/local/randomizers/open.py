@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.reports import Tally
+    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.randomness import RandomSource
 
 # Largest alphabet whose matrix can be computed without naming labels.
@@ -132,7 +133,7 @@ class CohortSurvey(Survey, SupportProbabilities):
         ``(−q/(p − q) − κ)/(1 − κ)`` if it supports none. With an alphabet, it supports the labels of its places. Least
         squares over all labels give a report other weights, which may be larger.
         """
-        (_, q, gap), kappa = self._probabilities, self._collision
+        (_, q, gap), kappa = self._probabilities, self.functions.collision
         inside = ((1 - q) / gap - kappa) / (1 - kappa)
         outside = (-q / gap - kappa) / (1 - kappa)
         functions = self.functions
@@ -153,8 +154,8 @@ class CohortSurvey(Survey, SupportProbabilities):
         self,
         tally: Tally,
         supports: Supports,
-        others: NDArray[np.float64] | None,
-        cohorts: NDArray[np.int64] | None = None,
+        others: Floats | None,
+        cohorts: Ints | None = None,
     ) -> CohortCounts:
         """Return the tally as a table of these cohorts, all by default, with others as in :class:`CohortCounts`."""
         _, q, gap = self._probabilities
@@ -167,7 +168,7 @@ class CohortSurvey(Survey, SupportProbabilities):
             gap=gap,
             shares=self.functions.shares,
             others=others,
-            collision=self._collision,
+            collision=self.functions.collision,
         )
 
     @property
@@ -175,7 +176,7 @@ class CohortSurvey(Survey, SupportProbabilities):
         """How many cells of a tally belong to one cohort."""
         return self.cells // self.cohorts
 
-    def _table(self, tally: Tally, cohorts: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    def _table(self, tally: Tally, cohorts: Ints | None) -> Ints:
         """Return the counts of these cohorts, or of all, one row each; other cohorts must have no reports."""
         width = self._cohort_cells
         if cohorts is None:
@@ -185,7 +186,7 @@ class CohortSurvey(Survey, SupportProbabilities):
         table[np.searchsorted(cohorts, numbers), columns] = tally.counts
         return table
 
-    def _places_in(self, cohorts: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.int32]:
+    def _places_in(self, cohorts: Ints, codes: NDArray[Any]) -> NDArray[np.int32]:
         """Return the places of labels under the functions of these cohorts, row by row."""
         rows = cohorts[:, np.newaxis] * self.hashes + np.arange(self.hashes)
         return np.asarray(self.functions.all_places(codes)[rows.ravel()])
@@ -193,7 +194,7 @@ class CohortSurvey(Survey, SupportProbabilities):
     def _codes(self, values: Any) -> NDArray[Any]:
         return self.functions.codes(values)
 
-    def _cohorts(self, users: int, *, source: RandomSource) -> NDArray[np.int64]:
+    def _cohorts(self, users: int, *, source: RandomSource) -> Ints:
         return uniform_integers(self.cohorts, users, source=source)
 
     def _raw_estimate(self, tally: Tally, candidates: Iterable[str] | None) -> RawEstimate:
@@ -231,9 +232,7 @@ class CohortSurvey(Survey, SupportProbabilities):
             raise UsageError("This survey accepts any text; name the candidates to look for.")
         return self.alphabet.names()
 
-    def _others(
-        self, supports: Supports, names: tuple[str, ...] | None, cohorts: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float64] | None:
+    def _others(self, supports: Supports, names: tuple[str, ...] | None, cohorts: Ints | None = None) -> Floats | None:
         """Return the probability that unnamed labels, all equally frequent, support each cell; None without any."""
         functions = self.functions
         if isinstance(functions, HashedCohorts):
@@ -249,11 +248,6 @@ class CohortSurvey(Survey, SupportProbabilities):
         if self.alphabet is None:
             return self._codes(names)
         return candidate_codes(names, self.alphabet)
-
-    @property
-    def _collision(self) -> float:
-        """Probability, over the keys, that one label's place is among those of another."""
-        return self.functions.collision
 
 
 @frozen(kw_only=True)
@@ -341,5 +335,5 @@ class ORR(CohortSurvey):
         noise = uniform_integers(self.places, len(codes), source=source)
         return {"cohort": cohorts, "report": np.where(kept, places, noise)}
 
-    def _cells_of(self, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _cells_of(self, columns: Mapping[str, Ints]) -> Ints:
         return columns["cohort"] * self.places + columns["report"]

@@ -258,12 +258,12 @@ class RAPPOR(BloomSurvey):
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """q*, of a bit of the value in one report."""
-        return _quotient(self.q * (1 - self._half) + self.p * self._half)
+        return _quotient(chance_of_one(self.q, self.p, self.f))
 
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """p*, of any other bit in one report."""
-        return _quotient(self.p * (1 - self._half) + self.q * self._half)
+        return _quotient(chance_of_one(self.p, self.q, self.f))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -273,12 +273,9 @@ class RAPPOR(BloomSurvey):
     @property
     def single_guarantee(self) -> Guarantee:
         """The guarantee against those who see only one report of each person: ε_1."""
-        q, p = self.true_support_probability.rational, self.false_support_probability.rational
-        assert q is not None  # noqa: S101  # made of fractions
-        assert p is not None  # noqa: S101
-        return report_guarantee(
-            report_epsilon(p, q, self.hashes), ARITHMETIC.replace("all reports together", "a single report")
-        )
+        p, q = chance_of_one(self.p, self.q, self.f), chance_of_one(self.q, self.p, self.f)
+        arithmetic = ARITHMETIC.replace("all reports together", "a single report")
+        return report_guarantee(report_epsilon(p, q, self.hashes), arithmetic)
 
     @property
     def change_epsilon(self) -> Fraction | None:
@@ -362,6 +359,11 @@ class RAPPOR(BloomSurvey):
 
 def _quotient(value: Fraction) -> ExponentialQuotient:
     return ExponentialQuotient((value.numerator,), (value.denominator,))
+
+
+def chance_of_one(kept: Fraction, other: Fraction, f: Fraction) -> Fraction:
+    """Return how likely a bit is reported as 1: ``kept`` if it is remembered as it is, ``other`` if it was flipped."""
+    return kept * (1 - f / 2) + other * f / 2
 
 
 def logarithm(odds: Fraction, times: int) -> Fraction:

@@ -149,14 +149,7 @@ class DiagonalChain:
         flagged[corner] += choices.rows(weights)
         return flagged
 
-    def _flag_right(
-        self,
-        right: Ints,
-        corner: Bools,
-        left_edges: Ints,
-        legs: list[Ints],
-        choices: Choices,
-    ) -> Ints:
+    def _flag_right(self, right: Ints, corner: Bools, left_edges: Ints, legs: list[Ints], choices: Choices) -> Ints:
         """Draw the hidden flag of the right chain, given how many corners in a row end the left one."""
         if not corner.any():
             return right

@@ -116,13 +116,7 @@ class RowPosterior:
         self._kept_block = block
         return kept
 
-    def _join(
-        self,
-        k: int,
-        previous: Floats,
-        moments: list[Floats],
-        above: Floats | None,
-    ) -> list[Floats]:
+    def _join(self, k: int, previous: Floats, moments: list[Floats], above: Floats | None) -> list[Floats]:
         """Return mean and variance, given row k, of the sum of the group's rows up to and including it."""
         weights = self._weights
         mean, variance = np.zeros((2, *previous.shape))

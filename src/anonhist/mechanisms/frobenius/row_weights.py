@@ -244,10 +244,7 @@ class Future:
 
 
 def carried_moments(
-    summed: Callable[[Floats], Floats],
-    weight: Floats,
-    moments: Sequence[Floats],
-    total: Floats,
+    summed: Callable[[Floats], Floats], weight: Floats, moments: Sequence[Floats], total: Floats
 ) -> list[Floats]:
     """Return mean and variance of a mixture over the rows that ``summed`` adds up, with total weight ``total``."""
     mean, variance = moments
