@@ -1,6 +1,7 @@
 """Every row of bad input: the exit code, one sentence that says what to do, no value of the data, nothing written."""
 
 import gzip
+import json
 import os
 import re
 import threading
@@ -215,9 +216,26 @@ def test_a_release_is_not_released_again(cli: Cli, folder: Path) -> None:
     for name in ("made.json", "made.parquet"):
         assert cli("release", "x.csv", "--epsilon", "1", "--simulations", "0", "-o", name).returncode == 0
         done = cli("release", name, "--epsilon", "1", "-o", "again.json")
-        told = f"anonhist: '{name}' is already a release: use 'anonhist show' or 'anonhist estimate'.\n"
-        assert (done.returncode, done.stdout, done.stderr) == (_USAGE, "", told)
+        # What JSON begins with may be a row, which must decide nothing before the charge.
+        is_json = name.endswith(".json")
+        told = f"if '{name}' is a release, use" if is_json else f"'{name}' is already a release: use"
+        assert (done.returncode, done.stdout) == (_USAGE, "")
+        assert f"{told} 'anonhist show' or 'anonhist estimate'.\n" in done.stderr
     assert not (folder / "again.json").exists()
+
+
+def test_a_row_that_looks_like_a_release_decides_nothing(cli: Cli, folder: Path) -> None:
+    rows = [json.dumps({"label": f"x{at}"}) for at in range(400)]
+    like = json.dumps({"format": "anonhist/release", "version": 1, "label": "x"})
+    asked = ("--label", "label", "--epsilon", "1", "-o", "-", "--quiet")
+    for name, lines in (("first.json", [like, *rows]), ("last.json", [*rows, like])):
+        (folder / name).write_text("\n".join(lines))
+        for command in (("release", name), ("estimate", "entropy", name, "--known-items", "401")):
+            done = cli(*command, *asked)
+            assert done.returncode == 0, done.stderr
+
+
+def test_files_without_a_release_are_not_asked_for(cli: Cli) -> None:
     assert cli("show", "gone.json").stderr == "anonhist: There is no file 'gone.json'.\n"
 
 

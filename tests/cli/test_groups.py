@@ -81,10 +81,10 @@ def test_what_a_bound_left_out_is_told_of_all_groups(
 
 
 def test_a_release_is_not_released_again(cli: Cli) -> None:
-    assert cli(*GOOD, "--groups", "spring", "-o", "out.json").returncode == 0
-    again = cli("release", "out.json", *GOOD[2:], "--groups", "spring", "-o", "again.json")
+    assert cli(*GOOD, "--groups", "spring", "-o", "out.parquet").returncode == 0
+    again = cli("release", "out.parquet", *GOOD[2:], "--groups", "spring", "-o", "again.json")
     assert again.returncode == 2
-    assert "'out.json' is already a release" in again.stderr
+    assert "'out.parquet' is already a release" in again.stderr
 
 
 def test_groups_of_several_columns_are_listed_in_a_file(cli: Cli, folder: Path) -> None:
@@ -382,7 +382,7 @@ def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
         ),
         (
             ("estimate", "entropy", "one.json", "--group", "fall", "--epsilon", "1"),
-            "The source is a release, and estimates from it are already private: leave --epsilon out.",
+            "if 'one.json' is a release, leave --epsilon out, since estimates from it are already private.",
         ),
         (
             ("compare", "one.json", "--epsilon", "1"),

@@ -104,7 +104,7 @@ def test_no_profile_is_taken_from_windows(cli: Cli) -> None:
         (("estimate", "entropy", "out.json"), "holds cumulative windows, no profile"),
         (("show", "out.json", "--group", "sprin"), "There is no group 'sprin'"),
         (("show", "out.json", "--group", "x,y"), "There is no group 'x,y'"),
-        (("release", "out.json", "--label", "x", "--epsilon", "1"), "is already a release"),
+        (("release", "out.json", "--epsilon", "1"), "if 'out.json' is a release, use"),
     ):
         done = cli(*words)
         assert (done.returncode, done.stdout) == (2, "")

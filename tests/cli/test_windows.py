@@ -105,6 +105,6 @@ def test_no_profile_is_taken_from_windows(cli: Cli) -> None:
     done = cli("show", "out.json", "--group", "x")
     assert (done.returncode, done.stdout) == (2, "")
     assert "leave --group out" in done.stderr
-    done = cli("release", "out.json", "--label", "x", "--epsilon", "1")
+    done = cli("release", "out.json", "--epsilon", "1")
     assert done.returncode == 2
-    assert "is already a release" in done.stderr
+    assert "if 'out.json' is a release, use 'anonhist show'" in done.stderr

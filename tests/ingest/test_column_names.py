@@ -261,3 +261,18 @@ def test_names_by_place() -> None:
         (["straße", "STRASSE"], ["straße", "STRASSE_2"]),
     ):
         assert distinct_names(names) == held
+
+
+def test_names_that_rows_may_decide_are_not_told(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("hunter2,alice\n" + "".join(f"{at},{at}\n" for at in range(300)))
+    with duckdb.connect(str(tmp_path / "held.db")) as connection:
+        connection.execute(f"CREATE VIEW held AS SELECT * FROM read_csv('{tmp_path / 'rows.csv'}')")  # noqa: S608
+    with duckdb.connect() as connection:
+        relation = connection.sql(f"SELECT * FROM read_csv('{tmp_path / 'rows.csv'}')")  # noqa: S608
+        for source, table in ((f"duckdb:///{tmp_path / 'held.db'}", "held"), (relation, None)):
+            for label, told in (("pw", "no column 'pw' to use as label; there are 2 columns."), (None, "2 columns.")):
+                with pytest.raises(AnonhistError, match=told) as caught:
+                    read_profile(source, table=table, label=label)
+                assert "hunter2" not in str(caught.value)
+                assert caught.value.may_tell_rows
+                assert "hunter2" in caught.value.for_operator

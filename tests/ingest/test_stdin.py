@@ -152,3 +152,27 @@ def test_a_file_read_in_part_before_is_refused(stdin: Feed, refuse: Refused, for
 def test_a_pipe_read_in_part_before_is_read_from_there(stdin: Feed) -> None:
     stdin("header\na\na\n", read_before=7)
     assert as_dict(read_profile("-", format="labels")) == {2: 1}
+
+
+ENDS = ("\n", "\r\n", "\r")
+
+
+@each_of("end", ENDS[:2])
+def test_breaks_in_quotes_end_no_line_of_a_table_wherever_they_stand(end: str, stdin: Feed) -> None:
+    rows = [f"x{at}" for at in range(300)]
+    for breaking in ENDS:
+        for lines in (["label", f'"a{breaking}b"', *rows], ["label", *rows, f'"a{breaking}b"']):
+            stdin(end.join(lines) + end)
+            assert as_dict(read_profile("-", label="label")) == {1: 301}
+
+
+def test_carriage_returns_alone_do_not_hide_rows_in_a_pipe(stdin: Feed, request: pytest.FixtureRequest) -> None:
+    rows = [f"x{at}" for at in range(300)]
+    for lines in (["label", *rows], ["label", '"a\nb"', *rows]):
+        stdin("\r".join(lines) + "\r")
+        if request.node.callspec.params["stdin"] == "file":
+            assert as_dict(read_profile("-", label="label")) == {1: len(lines) - 1}
+            continue
+        with pytest.raises(DataError, match="ends in a carriage return alone") as caught:
+            read_profile("-", label="label")
+        assert caught.value.is_public

@@ -249,3 +249,25 @@ def test_the_first_line_of_a_txt_file_is_not_taken_for_a_header_unless_that_is_s
     assert read_profile(path, header=False).n == 3
     with pytest.raises(DataError, match="There is no file"):
         read_profile(tmp_path / "none.txt")
+
+
+@each_of("end", ["\n", "\r\n", "\r"])
+def test_breaks_in_quotes_end_no_row_of_files_wherever_they_stand(end: str, tmp_path: Path) -> None:
+    others = [f"x{at}" for at in range(300)]
+    for breaking in ("\n", "\r\n", "\r"):
+        for lines in ([f'"a{breaking}b"', *others], [*others, f'"a{breaking}b"']):
+            path = tmp_path / "rows.csv"
+            path.write_text(end.join(lines) + end, newline="")
+            assert read_profile(path, label="column0", header=False).num_labels == 301
+            path.write_text(end.join(["label", *lines]) + end, newline="")
+            assert read_profile(path, label="label").num_labels == 301
+
+
+def test_files_that_end_lines_otherwise_are_read_together(tmp_path: Path) -> None:
+    for at, end in enumerate(("\n", "\r\n", "\r")):
+        for folder, lines in (("named", ["label", "a", f"x{at}"]), ("bare", ["a", f"x{at}"])):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / f"{at}.csv").write_text(end.join(lines) + end, newline="")
+    for pattern, options in (("named", {"label": "label"}), ("bare", {"label": "column0", "header": False})):
+        profile = read_profile(tmp_path / pattern / "*.csv", **options)
+        assert dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)) == {1: 3, 3: 1}

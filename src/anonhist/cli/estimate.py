@@ -32,10 +32,12 @@ from anonhist.terminal.output import say_line, tell_of_epsilon
 from anonhist.terminal.reading import (
     PROTECTED,
     READING,
+    group_of,
     group_option,
     profile_of_source,
     protection_of,
     reading_bars,
+    refuse_release,
     released_source,
     source_argument,
 )
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
 
 NOT_PRIVATE = "These numbers are not private: they are computed from the exact data. Use --epsilon, or a released file."
 EVERYTHING = "all"
+_ALREADY_PRIVATE = "leave --epsilon out, since estimates from it are already private"
 _BY_RELEASE = (
     "Note: most of this interval is not privacy noise but the worst-case sampling error. A release at the same "
     "epsilon gives the actual sampling error and answers every other question too. Make the release instead of "
@@ -180,11 +183,14 @@ def estimate(
     _, of_nothing = ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)[0]
     price = partial(_price, property_, options, of_nothing)
     destination = account.destined(partial(outputs.for_table, *sources, what="Estimates are"), price)
-    data: Profile | Release | None = released_source(sources, group)
-    if data is not None and epsilon is not None:
-        raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
-    if data is None and epsilon is None:
-        say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
+    data: Profile | Release | None = None
+    if epsilon is None:
+        data = released_source(sources, group)
+        if data is None:
+            say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
+    else:
+        refuse_release(*sources, reading=reading, instead=_ALREADY_PRIVATE)
+        group_of(None, group)
     with account.charged(price) as recorded:
         with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
             if data is None:

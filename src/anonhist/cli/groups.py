@@ -226,7 +226,7 @@ def release_groups_of(
     price = partial(prepared.price, spent)
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_hidden_excess(prepared.excess, destination, outputs)
-    refuse_release(source)
+    refuse_release(source, reading=reading)
     named = named_source(source, reading)
     with account.charged(price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:

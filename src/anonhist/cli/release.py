@@ -158,7 +158,7 @@ def release_windows_of(
     )
     price = partial(Price.of, prepared)
     destination = account.destined(partial(outputs.for_release, source), price)
-    refuse_release(source)
+    refuse_release(source, reading=reading)
     held, said = held_source(source, reading)
     # The column of counts says all that a format could of a source that has a date in each row.
     SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
@@ -365,7 +365,7 @@ def release(
 
     prepared = replace(asked, unit=protection.unit).prepared(PrivacyUnit.item(), protection.max_per_user)
     destination = account.destined(partial(outputs.for_release, *sources), prepared.price)
-    refuse_release(*sources)
+    refuse_release(*sources, reading=reading)
     refuse_hidden_excess(prepared.excess, destination, outputs)
     if reading["user"] is not None and reading["user"] == reading["label"] and not outputs.quiet:
         say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)

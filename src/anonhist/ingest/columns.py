@@ -28,7 +28,7 @@ Name = TypeVar("Name", str, str | None)
 class ColumnError(AnonhistError):
     """A column was not found; its text is public, its attributes are for the operator alone.
 
-    In delimited text without a header, ``columns`` would be data.
+    In delimited text without a header, and in a view of such text, ``columns`` would be data.
     """
 
     is_public = True
@@ -64,6 +64,8 @@ class Schema(Enum):
     DECLARED = "declared"
     #: The first line of a text, all whose columns are text: a row of data, if the file has no header.
     FIRST_LINE = "first line"
+    #: Somebody named them, but their types may depend on rows, as those of pandas do.
+    NAMED = "named"
     #: They may depend on rows, as those of a view of DuckDB may, or there is nothing but lines.
     FOUND = "found"
 
@@ -130,7 +132,8 @@ class Header:
         hint = "`header=False`, if the first line of a file holds data and no names"
         if len(self.names) == 1:
             hint = f"`delimiter`, if columns are separated by something else; {hint}"
-        error = kind(f"{told}; {many} ({hint})." if self.is_line else named)
+        counted = f"{told}; {many} ({hint})." if self.is_line else f"{told}; {many}."
+        error = kind(named if self.schema in (Schema.DECLARED, Schema.NAMED) else counted)
         error.columns, error.for_operator = columns, named
         return error
 

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 STDIN = "/dev/stdin"
 _LONGEST_HEADER = 2**20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+# As the engine is told of them.
+_NAMED_ENDS = {b"\n": r"\n", b"\r": r"\r", b"\r\n": r"\r\n"}
+_QUOTED_BYTES = re.compile(rb'"[^"]*"')
 # What separates columns in files of other programs, when something else is expected.
 _SEPARATORS = ";\t|,"
 _LINE_OF_EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
@@ -115,8 +119,18 @@ def delimited_table(
     """
     names = common_names(first_lines, layout)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
-    rows = _rows(connection, patterns, names, layout.sign, header=layout.header, keys=keys)
+    alike: dict[bytes | None, list[str]] = {}
+    for pattern, line in zip(patterns, first_lines.values(), strict=True):
+        alike.setdefault(line_end(line), []).append(pattern)
+    read = partial(_rows, connection, names=names, delimiter=layout.sign, header=layout.header, keys=keys)
+    rows = reduce(lambda some, more: some.union(more), (read(paths, end) for end, paths in alike.items()))
     return opened_relation(rows, layout.schema, names, tuple(keys))
+
+
+def line_end(line: bytes) -> bytes | None:
+    """Return what ends a line outside of its quotes; None where nothing does."""
+    found = _LINE_END.search(_QUOTED_BYTES.sub(b"", line))
+    return found and found[0]
 
 
 def stdin_table(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Opened:
@@ -133,32 +147,35 @@ def stdin_table(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Opened
             line = file.readline(_LONGEST_HEADER)
     else:
         line = _piped_line()
-    names = names_in_line(line, layout, "Standard input")
-    rows = _rows(connection, [STDIN], names, layout.sign, header=_is_regular(0), keys={})
+    names, header = names_in_line(line, layout, "Standard input"), _is_regular(0)
+    rows = _rows(connection, [STDIN], line_end(line), names=names, delimiter=layout.sign, header=header, keys={})
     return opened_relation(rows, Schema.FIRST_LINE, names)
 
 
 def _rows(
     connection: duckdb.DuckDBPyConnection,
-    paths: Any,
+    paths: list[str],
+    end: bytes | None,
+    *,
     names: list[str],
     delimiter: str,
-    *,
     header: bool,
     keys: Mapping[str, str],
 ) -> Any:
+    """Return the rows of files whose lines all end so.
+
+    Left to itself the engine takes the first line end that it meets for that of rows, in quotes, too: then it would
+    depend on which row comes first whether a table can be read.
+    """
     # The engine calls the column with the name of the file so.
     file, *held = distinct_names(["filename", *names])
-    rows = connection.read_csv(
-        paths,
-        header=header,
-        columns=dict.fromkeys(held, "VARCHAR"),
-        sep=delimiter,
-        quotechar='"',
-        escapechar='"',
-        auto_detect=False,
-        hive_partitioning=False,
-        filename=bool(keys),
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in held)
+    new_line = "" if end is None else f", new_line = {literal(_NAMED_ENDS[end])}"
+    # The method of a connection takes no line ends.
+    rows = connection.sql(
+        f"FROM read_csv([{', '.join(map(literal, paths))}], header = {header}, columns = {{{columns}}}, "
+        f"sep = {literal(delimiter)}, quote = '\"', escape = '\"', auto_detect = false, hive_partitioning = false, "
+        f"filename = {bool(keys)}{new_line})"
     )
     if not header:
         rows = rows.project(f"* REPLACE ({without_marks(held[0])})")
@@ -290,9 +307,17 @@ def unpacked_lines(path: str) -> io.TextIOWrapper:
 
 
 def _piped_line() -> bytes:
-    """Read one line and not a byte more: the rest is for DuckDB."""
+    """Read one line and not a byte more: the rest is for DuckDB.
+
+    Behind a carriage return alone a row would have begun. Only the header line decides that, so it may be told.
+    """
     line = b""
     while not line.endswith(b"\n") and len(line) < _LONGEST_HEADER and (byte := os.read(0, 1)):
+        if line.endswith(b"\r") and byte != b"\n":
+            raise public_error(
+                "The header line of standard input ends in a carriage return alone: read that from a file, or end "
+                "lines in line feeds, as tr '\\r' '\\n' does."
+            )
         line += byte
     return line
 

@@ -229,7 +229,7 @@ def telling_of_rows(schema: Schema) -> Iterator[None]:
     try:
         yield
     except AnonhistError as error:
-        if schema is Schema.FOUND or not (isinstance(error, UsageError) or error.is_public):
+        if schema in (Schema.NAMED, Schema.FOUND) or not (isinstance(error, UsageError) or error.is_public):
             error.may_tell_rows = True
         raise
 
@@ -431,6 +431,8 @@ class FrameOfPolars(Frame):
 
 class FrameOfPandas(Frame):
     """A table of pandas or Modin, whose columns may have equal names."""
+
+    schema: ClassVar[Schema] = Schema.NAMED
 
     def _named(self, native: Any) -> Opened:
         import narwhals as nw

@@ -185,13 +185,25 @@ def group_of(released: Any, group: str | None) -> Any:
     return released
 
 
-def refuse_release(*sources: str) -> None:
-    """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
-    from anonhist.formats.releases import is_table_of_release
+def refuse_release(
+    *sources: str, reading: dict[str, Any], instead: str = "use 'anonhist show' or 'anonhist estimate'"
+) -> None:
+    """Refuse the file of a release where data are to be released, by its schema alone, before anything is charged.
 
+    What JSON begins with may be a row: only that nobody names its labels is known.
+    """
+    from anonhist.formats.releases import is_table_of_release
+    from anonhist.ingest.files import LINES
+
+    has_keys = reading["format"] not in LINES
     for source in sources:
-        if _begins_as_release(source) or is_table_of_release(source):
-            raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
+        if has_keys and reading["label"] is None and source.lower().endswith(".json"):
+            raise UsageError(
+                f"JSON lines have no header: say which key holds the labels (--label); if {mask(source)!r} is a "
+                f"release, {instead}."
+            )
+        if is_table_of_release(source):
+            raise UsageError(f"{mask(source)!r} is already a release: {instead}.")
 
 
 def _read_release(source: str) -> Release | GroupedRelease | None:
