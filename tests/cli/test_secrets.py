@@ -92,6 +92,11 @@ def test_what_holds_no_secret_is_published_as_it_is() -> None:
     assert published == {typed: shlex.join(["anonhist", "release", typed]) for typed in _NO_SECRETS}
 
 
+def test_what_is_published_anyway_is_published_as_it_is() -> None:
+    typed = ("release", "a.csv", "--title", "AT&T; users?", "--purpose=a = b", "--ledger", "postgresql://me:S@db")
+    assert command_to_publish(typed) == shlex.join(["anonhist", *typed[:-1], "postgresql://***@db"])
+
+
 def test_files_that_are_there_are_named_as_they_are(tmp_path: Path) -> None:
     for name in ("a:b@c.csv", "a;b.csv", "a#b?.csv"):
         assert mask(str(tmp_path / name)) != str(tmp_path / name)

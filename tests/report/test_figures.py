@@ -1,8 +1,10 @@
 """The figures: what they draw, how it is labelled, and that drawing changes nothing else."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from html import unescape
 from itertools import pairwise
 from typing import Literal
 
@@ -20,7 +22,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import guessing_figure, k_plus_figure, plot
-from anonhist.report.figures import inline_svg, scale_of_counts, thin
+from anonhist.report.figures import BLUE, inline_svg, scale_of_counts, thin
 
 Draw = Callable[[Release], Figure]
 LABELS = {
@@ -195,3 +197,19 @@ def test_scales_are_marked_in_words_that_need_no_log_paper(
     scale_of_counts(axes.xaxis, largest)
     assert [label.get_text() for label in axes.get_xticklabels()] == names
     assert [label.get_text() for label in axes.get_xticklabels(minor=True) if label.get_text()] == between
+
+
+def test_text_that_looks_like_a_name_or_a_color_is_drawn_as_it_is() -> None:
+    texts = ("#0b6e99", 'id="x"', 'href="#b', "url(#a)")
+
+    def draw() -> Figure:
+        figure = Figure()
+        for at, text in enumerate(texts):
+            figure.text(0.1, 0.2 * at, text, color=BLUE)
+        return figure
+
+    drawn = str(inline_svg(draw, name="labels", description="labels", keep_text=True))
+    told = [unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", drawn)]
+    assert told == list(texts)
+    assert "var(--accent)" in drawn
+    assert BLUE not in re.sub(r">[^<]*<", "><", drawn)

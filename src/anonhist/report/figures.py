@@ -340,9 +340,18 @@ def frame_log_log(axes: Axes, *, right: float, top: float, floor: float) -> None
 _COLORS = {color: f"var(--series-{place})" for place, color in enumerate(SERIES)}
 _COLORS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
+_TAG = re.compile("<[^>]*>")
 # Matplotlib's settings are those of the whole process: of two threads that set and restore them, one would restore what
 # the other has set, for good.
 _SETTINGS = Lock()
+
+
+def _of_page(tag: str, name: str) -> str:
+    """Return a tag with the names of this figure and the colors of its page."""
+    tag = _NAMES.sub(rf"\g<1>{name}-", tag)
+    for color, variable in _COLORS.items():
+        tag = tag.replace(color, variable)
+    return tag
 
 
 def inline_svg(
@@ -373,9 +382,8 @@ def inline_svg(
         canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     text = buffer.getvalue()
     text = re.sub(r"\s*(<metadata>.*?</metadata>|<!--.*?-->)", "", text[text.index("<svg") :], flags=re.DOTALL)
-    text = _NAMES.sub(rf"\g<1>{name}-", text)
-    for color, variable in _COLORS.items():
-        text = text.replace(color, variable)
+    # In tags alone: the text between them is what is drawn.
+    text = _TAG.sub(lambda tag: _of_page(tag[0], name), text)
     drawn = Markup(text.rstrip().removeprefix("<svg").removesuffix("</svg>"))  # noqa: S704  # Matplotlib escapes text
     strips = "" if hover is None else hover.strips(figure)
     return Markup('<svg role="img" aria-label="{}"{}{}</svg>').format(description, drawn, strips)

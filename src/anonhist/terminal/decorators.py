@@ -90,9 +90,19 @@ def one_character(delimiter: str | None) -> str | None:
     return "\t" if delimiter == "\\t" else delimiter
 
 
+# What these are given is published anyway.
+_PUBLISHED = ("--title", "--purpose")
+
+
 def command_to_publish(arguments: tuple[str, ...]) -> str:
     """Write the command as typed, but for what may be secret: a report is made to be shown to others."""
-    return shlex.join(["anonhist", *(option + mask(value) for option, value in map(_split_option, arguments))])
+    words, before = ["anonhist"], ""
+    for argument in arguments:
+        option, value = _split_option(argument)
+        is_published = before in _PUBLISHED or option.removesuffix("=") in _PUBLISHED
+        words.append(argument if is_published else option + mask(value))
+        before = argument
+    return shlex.join(words)
 
 
 def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
