@@ -92,7 +92,7 @@ def released(exponent: float, nodes: int, rng: np.random.Generator) -> DegreeDat
     mechanism = EdgeMechanism(FrobeniusMechanism(1, unit), EdgePolicy())
     degrees = np.minimum(rng.choice(DEGREES, size=nodes, p=tail(exponent)), nodes - 1)
     (drawn,) = mechanism.simulate(ah.Profile.from_counts(degrees, unit=unit), size=1, rng=rng)
-    return DegreeData(drawn, runs=tuple((each, None) for each in mechanism.simulate(drawn, size=8, rng=rng)))
+    return DegreeData(drawn, runs=tuple(mechanism.simulate(drawn, size=8, rng=rng)))
 
 
 def row(name: str, nodes: int, cells: list[tuple[list[bool], Counter[str], list[float]]]) -> str:
