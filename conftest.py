@@ -6,7 +6,7 @@ import os
 # by all processes started from here: those that share the tests, and those that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from collections import Counter
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"Tests that draw anew: --soak-seed {terminalreporter.config.option.soak_seed}")
 
 
-@pytest.hookimpl(tryfirst=True)  # before the order is shuffled
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what takes long to ``make soak``, and keep what is quick, if that was asked for."""
     takes_long = _that_take_long(items)
@@ -53,19 +52,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     else:
         _keep(config, items, {id(item) for item in items} - takes_long)
     if config.getoption("quick"):
-        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
-        _keep(config, items, {id(item) for item in first.values()})
+        _keep(config, items, {id(cases[0]) for cases in _cases(items)})
 
 
 def _that_take_long(items: list[pytest.Item]) -> set[int]:
     """Return the tests marked slow, and the cases beyond the first ones of those that are marked so."""
-    found, seen = set(), Counter[str]()
-    for item in items:
-        name, few = item.nodeid.partition("[")[0], item.get_closest_marker("first")
-        if item.get_closest_marker("slow") or (few is not None and seen[name] >= few.args[0]):
-            found.add(id(item))
-        seen[name] += 1
+    found = set()
+    for cases in _cases(items):
+        few = cases[0].get_closest_marker("first")
+        kept = len(cases) if few is None else few.args[0]
+        found |= {id(item) for at, item in enumerate(cases) if at >= kept or item.get_closest_marker("slow")}
     return found
+
+
+def _cases(items: list[pytest.Item]) -> Iterable[list[pytest.Item]]:
+    """Return the cases of each test as they are written, whatever order they are collected or shuffled in."""
+    found: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        found.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in found.values():
+        cases.sort(key=lambda item: tuple(item.callspec.indices.values()) if hasattr(item, "callspec") else ())
+    return found.values()
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], chosen: set[int]) -> None:
