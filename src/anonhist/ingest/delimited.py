@@ -111,17 +111,21 @@ def counted_lines(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
 
 
 def delimited_table(
-    connection: duckdb.DuckDBPyConnection, patterns: list[str], first_lines: Mapping[str, bytes], layout: Layout
+    connection: duckdb.DuckDBPyConnection,
+    ends: Mapping[str, bytes | None],
+    first_lines: Mapping[str, bytes],
+    layout: Layout,
 ) -> Opened:
     """Return the rows of files with equal headers, every column as text, and the keys of their folders.
 
-    ``first_lines`` has the first line of each file, by its name.
+    ``first_lines`` has the first line of each file, by its name; ``ends`` what ends its lines, if that is known, by its
+    name as a pattern.
     """
     names = common_names(first_lines, layout)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
     alike: dict[bytes | None, list[str]] = {}
-    for pattern, line in zip(patterns, first_lines.values(), strict=True):
-        alike.setdefault(line_end(line), []).append(pattern)
+    for pattern, end in ends.items():
+        alike.setdefault(end, []).append(pattern)
     read = partial(_rows, connection, names=names, delimiter=layout.sign, header=layout.header, keys=keys)
     rows = reduce(lambda some, more: some.union(more), (read(paths, end) for end, paths in alike.items()))
     return opened_relation(rows, layout.schema, names, tuple(keys))

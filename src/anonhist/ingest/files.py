@@ -20,6 +20,7 @@ from anonhist.ingest.delimited import (
     first_line,
     first_row,
     labels_relation,
+    line_end,
     lines_relation,
     stdin_table,
 )
@@ -163,13 +164,16 @@ def file_table(
         )
     _refuse_no_rows(source, ending, delimiter)
     layout = _layout(source, ending, layout_of(ending, format, delimiter, header=header))
-    if remote:
-        lines = {url: remote_line(connection, url) for url in patterns}
-    elif comment is None:
-        lines = {path: (first_line if header else first_row)(path) for path in paths}
-    else:
+    if comment is not None and not remote:
         return commented_table(connection, paths, layout, comment)
-    return delimited_table(connection, patterns, lines, layout)
+    ends: dict[str, bytes | None] = dict.fromkeys(patterns)
+    if remote:
+        # Of these the engine tells the first line, and not what ends it.
+        lines = {url: remote_line(connection, url) for url in patterns}
+    else:
+        lines = {path: (first_line if header else first_row)(path) for path in paths}
+        ends = {escape_pattern(path): line_end(line) for path, line in lines.items()}
+    return delimited_table(connection, ends, lines, layout)
 
 
 def _layout(source: str, ending: str, known: Layout | None) -> Layout:
