@@ -234,8 +234,9 @@ def _local() -> list[object]:
         local.RAPPOR(buckets=32, cohorts=4, hashes=2, key="pets", f="1/2", p="1/2", q="3/4"),
     ]
     told: list[object] = []
-    for survey in (*closed, *cohorts):
-        reports = survey.randomize(labels * 50)
+    for more, survey in enumerate((*closed, *cohorts)):
+        # Of as many people two surveys may find the same.
+        reports = survey.randomize(labels * (50 + more))
         tally = survey.tally(reports)
         told += [survey, reports, tally]
         told.append(survey.estimate(tally) if survey in closed[:-1] else survey.estimate(tally, candidates=labels))
