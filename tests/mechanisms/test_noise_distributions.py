@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -15,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.catalogue import MECHANISMS
+from anonhist.errors import UsageError
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism, skeletons
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -177,6 +179,19 @@ def test_noise_for_less_than_what_neighbours_differ_in_is_caught(
     watched = lru_cache(maxsize=None)(lambda one: step(mechanism, Profile.from_partition(one), silent))
     worst = max(exact_loss(watched(first), watched(second)) for first, second in neighbours(*wider, 6))
     assert worst == pytest.approx(factor, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rate_of_noise_is_the_same_whatever_public_number_is_given(kind: str) -> None:
+    mechanism, number = KINDS[kind]
+    for unit, relation in PROMISES:
+        rates = set()
+        for given in ({}, {number: 4}, {number: 4_096}):
+            # A number that must be given, or must not be.
+            with suppress(TypeError, UsageError):
+                made = mechanism(1, unit, relation, **given)
+                rates.add(step(made, Profile.from_partition((2, 1)), silent).rate)
+        assert len(rates) == 1
 
 
 def test_prevalences_with_noise_for_one_change_an_item_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
