@@ -382,7 +382,10 @@ def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
         ),
         (
             ("estimate", "entropy", "one.json", "--group", "fall", "--epsilon", "1"),
-            "if 'one.json' is a release, leave --epsilon out, since estimates from it are already private.",
+            (
+                "JSON lines have no header: say which key holds the labels (--label); if 'one.json' is a release, "
+                "leave --epsilon out, since estimates from it are already private."
+            ),
         ),
         (
             ("compare", "one.json", "--epsilon", "1"),

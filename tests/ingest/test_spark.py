@@ -97,8 +97,9 @@ def test_names_that_spark_takes_for_something_else(session: Any) -> None:
 
 def test_sentences_have_the_names_that_the_table_has(session: Any) -> None:
     table = session.createDataFrame(DOTTED, TYPES)
-    with pytest.raises(MissingColumnError, match=r"the columns are 'x\.y', 'us`er', "):
+    with pytest.raises(MissingColumnError) as caught:
         read_profile(table, label="x_y")
+    assert caught.value.columns[:2] == ("x.y", "us`er")
     with pytest.raises(UsageError, match=r"^week\(o\.o\) needs a column of dates"):
         read_groups(table, label="x.y", by="week(o.o)", groups=["2026-11-23"])
     with pytest.raises(UsageError, match=r"grouping column 't\.t' holds times: group by day\(t\.t\)"):

@@ -193,11 +193,12 @@ def refuse_release(
     What JSON begins with may be a row: only that nobody names its labels is known.
     """
     from anonhist.formats.releases import is_table_of_release
-    from anonhist.ingest.files import LINES
+    from anonhist.ingest.files import LINES, check_there
 
     has_keys = reading["format"] not in LINES
     for source in sources:
         if has_keys and reading["label"] is None and source.lower().endswith(".json"):
+            check_there(held_source(source, reading)[0])
             raise UsageError(
                 f"JSON lines have no header: say which key holds the labels (--label); if {mask(source)!r} is a "
                 f"release, {instead}."
