@@ -6,7 +6,11 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import ibis
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -15,6 +19,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.engine import NO_LIMITS
 from anonhist.ingest.parts import count_into, files, write_part
 from anonhist.ingest.parts.files import Parts
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist_testing.parts import KEY, ROWS, table_of
 
@@ -92,3 +97,27 @@ def test_parts_are_private_under_any_mask(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a.counts").stat().st_mode) == 0o600
+
+
+def test_users_who_are_all_missing_are_read_like_any_others(tmp_path: Path) -> None:
+    # A column without a value may have no type: one user more would give it one.
+    nobody = pa.table({"who": pa.nulls(2), "what": ["a", "b"]})
+    pq.write_table(nobody, tmp_path / "nobody.parquet")
+    tables = {
+        "parquet": tmp_path / "nobody.parquet",
+        "arrow": nobody,
+        "polars": pl.DataFrame(nobody),
+        "lazy": pl.DataFrame(nobody).lazy(),
+        "relation": duckdb.connect().sql("SELECT NULL AS who, 'a' AS what"),
+        "ibis": ibis.memtable(nobody),
+        "pandas": nobody.to_pandas(),
+        "pandas of arrow": nobody.to_pandas(types_mapper=pd.ArrowDtype),
+    }
+    for name, table in tables.items():
+        write_part(table, tmp_path / f"{name}.counts", user="who", label="what", max_per_user=1)
+        assert read_profile(tmp_path / f"{name}.counts") == Profile.from_prevalences(
+            {}, unit=PrivacyUnit.user(max_items=1)
+        )
+    truths = pa.table({"who": [True], "what": ["a"]})
+    with pytest.raises(UsageError, match="Users of parts must be text or whole numbers"):
+        write_part(truths, tmp_path / "t.counts", user="who", label="what", max_per_user=1)

@@ -304,13 +304,27 @@ def identity_of(table: Any, name: str) -> Any:
 
 def _check_comparable(table: Any, name: str) -> None:
     """Refuse users of a type whose values are grouped, but not compared or sorted, so that a bound would not hold."""
-    native, kind = table.to_native(), ""
-    if table.implementation.is_duckdb():
-        kind = "DuckDB " + dict(zip(native.columns, native.types, strict=True))[name].id
-    elif is_spark(table):
-        kind = "Spark " + native.schema[name].dataType.typeName()
-    if kind in {"DuckDB union", "DuckDB variant", "Spark interval"}:
+    if _type_of_engine(table, name) in {"DuckDB union", "DuckDB variant", "Spark interval"}:
         raise DataError("The column of users has a type whose values cannot all be compared: convert it to text first.")
+
+
+def has_no_type(table: Any, name: str) -> bool:
+    """Return whether a column has the type of none, which engines and writers give it where all values are missing."""
+    return _type_of_engine(table, name) in {"DuckDB null", "Spark void", "null", "null[pyarrow]"}
+
+
+def _type_of_engine(table: Any, name: str) -> str:
+    """Return what the engine calls the type of a column, with the engine where others may call another type so."""
+    native, kind = table.to_native(), table.implementation
+    if kind.is_duckdb():
+        return f"DuckDB {dict(zip(native.columns, native.types, strict=True))[name].id}"
+    if is_spark(table):
+        return f"Spark {native.schema[name].dataType.typeName()}"
+    if kind.is_polars():
+        return str(native.lazy().collect_schema()[name]).lower()
+    if kind.is_pyarrow():
+        return str(native.schema.field(name).type)
+    return str(native.schema()[name] if kind.is_ibis() else native.dtypes[name])
 
 
 def check_named(are_named: bool, *, only_whole: bool = False) -> None:  # noqa: FBT001

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.ingest.engine import NO_LIMITS, connect
-from anonhist.ingest.naming import NAMED, as_text, check_batch, name_columns, names_of
+from anonhist.ingest.naming import NAMED, as_text, check_batch, has_no_type, name_columns, names_of
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, bounded, schema_of, without_missing
 from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import (
@@ -53,10 +53,9 @@ def user_items(table: Any, columns: Columns) -> Any:
 
     user = str(columns.user)
     kind = table.collect_schema()[user]
-    is_plain = (
-        kind.is_integer() or kind.is_float() or isinstance(kind, nw.String | nw.Enum | nw.Categorical | nw.Object)
-    )
-    if not is_plain:
+    is_plain = isinstance(kind, nw.String | nw.Enum | nw.Categorical | nw.Object)
+    # Where all users are missing, there may be no type; one user more would give it one.
+    if not (is_plain or kind.is_integer() or kind.is_float() or has_no_type(table, user)):
         raise UsageError(
             "Users of parts must be text or whole numbers, which all engines write alike: make text of that column."
         )
