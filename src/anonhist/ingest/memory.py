@@ -72,41 +72,27 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
 
     Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
     have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
-    and as far as they have names for Polars, also where Narwhals wraps the Series.
+    and as far as they have names for Polars, also where Narwhals wraps the Series. An array of structures is refused:
+    each would be a label of its own, and counts in it a part of that.
     """
     if isinstance(source, Mapping):
         return _of_mapping(source, format)
     package = package_of(source)
     if package == "narwhals" and hasattr(source, "to_frame"):
         # A Series may be counted, whoever wraps it.
-        source = source.to_native()
-        package = package_of(source)
-    source = with_known_texts(source) if package == "pandas" else source
-    is_series = any(each.__name__ == "Series" for each in type(source).__mro__)
-    if is_series and package in ("pandas", "modin"):
-        return _of_series(source, format)
-    if (
-        is_series
-        and package == "polars"
-        and format is None
-        and source.dtype.is_numeric()
-        and source.name in _COUNT_NAMES
-    ):
+        return counted_table(source.to_native(), format)
+    if package in ("pandas", "modin") and any(each.__name__ == "Series" for each in type(source).__mro__):
+        return _of_series(with_known_texts(source), format)
+    if package not in ("polars", "pyarrow"):
+        return source
+    # Only columns have a type.
+    kind = getattr(source, "dtype" if package == "polars" else "type", None)
+    if str(kind).casefold().startswith("struct"):
+        raise UsageError(_STRUCTURES)
+    is_number = package == "polars" and kind is not None and kind.is_numeric()
+    if is_number and format is None and source.name in _COUNT_NAMES:
         raise UsageError(_COLUMN)
     return source
-
-
-def check_no_structures(source: Any) -> None:
-    """Refuse an array of structures: each would be a label of its own, and counts in it a part of that."""
-    package = package_of(source)
-    if package == "pyarrow" and type(source).__name__ in ("StructArray", "ChunkedArray"):
-        import pyarrow as pa
-
-        is_structured = pa.types.is_struct(source.type)
-    else:
-        is_structured = package == "polars" and str(getattr(source, "dtype", "")).startswith("Struct")
-    if is_structured:
-        raise UsageError(_STRUCTURES)
 
 
 def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: A002

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import UsageError
 from anonhist.ingest.group_names import UNGROUPED, Grouping, is_shown_as_written, parts_of
 from anonhist.ingest.query import Columns, check_users
-from anonhist.ingest.random_order import key_of_order, key_where
+from anonhist.ingest.random_order import key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
 
@@ -53,7 +53,8 @@ class Protection:
     ) -> Protection:
         """Return what a call of ``read_profile`` says, or refuse what contradicts itself."""
         most = check_users(user, max_per_user, order_by, count_users=count_users)
-        return cls(unit_of_profile(unit, most), user, most, order_by, key_of_order(user, order_key), keep_null)
+        unit, key = unit_of_profile(unit, most), key_where(order_key, needed=user is not None)
+        return cls(unit, user, most, order_by, key, keep_null)
 
     @classmethod
     def of_groups(

@@ -142,13 +142,10 @@ def random_key() -> str:
     return "".join(f"{word:016x}" for word in SystemSource().words(2).tolist())
 
 
-def key_of_order(user: str | None, order_key: str | None) -> str | None:
-    """Return the key that was given, which requires users, else a new one; None where no users are bounded."""
-    refused = "`order_key` chooses which items of a user count, so it requires `user` and `max_per_user`."
-    return key_where(order_key, needed=user is not None, refused=refused)
+_OF_USERS = "`order_key` chooses which items of a user count, so it requires `user` and `max_per_user`."
 
 
-def key_where(given: str | None, *, needed: bool, refused: str) -> str | None:
+def key_where(given: str | None, *, needed: bool, refused: str = _OF_USERS) -> str | None:
     """Return the key that was given, else a new one; where none is needed None, and one that is given is refused."""
     if not needed:
         if given is not None:

@@ -104,26 +104,20 @@ class SaidOfRows:
             raise UsageError(f"{OF_USERS[:-1]}: give `count={NO_COUNT!r}` if each row is one item.")
         if known == "prevalences":
             kind = self._prevalences(others)
-        elif self.format is None and count is not None:
-            header.require(count=count)
-            kind = RowKind("counts", self._label(header, others.without(count)), count)
         elif known in ("counts", "uniq"):
             kind = RowKind("counts", *self._in_place(others, self.label, count, "counts"))
         else:
-            kind = RowKind("events", self._label(header, others))
-            if (self.format, self.count) == (None, None):
-                how = None if user is None else _HOW_OF_USERS
-                # A single column is that of labels, unless it is called as counts are and nobody named it.
-                refuse_counts(others if self.label is None else others.without(kind.label), how)
+            header.require(count=count)
+            label = others.without(count).label_column(None) if self.label is None else self.label
+            kind = RowKind("events" if count is None else "counts", label, count)
         if kind.rows == "counts" and kind.label == kind.count:
             raise UsageError(f"Column {kind.label!r} cannot hold both labels and counts: name two (`label`, `count`).")
         roles = {"count": kind.count, "prevalence": kind.prevalence}
         header.require(**roles if kind.rows == "prevalences" else {"label": kind.label, **roles})
+        if kind.rows == "events" and (self.format, self.count) == (None, None):
+            # A single column is that of labels, unless it is called as counts are and nobody named it.
+            refuse_counts(others.without(self.label), None if user is None else _HOW_OF_USERS)
         return kind
-
-    def _label(self, header: Header, others: Header) -> str:
-        """Return the column of labels: any that is named, else one that nothing else is read from."""
-        return others.label_column(None) if self.label is None else header.label_column(self.label)
 
     def _prevalences(self, others: Header) -> RowKind:
         count = self.column_of_counts

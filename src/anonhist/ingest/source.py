@@ -6,16 +6,25 @@ what its files are. Nothing below asks again.
 
 from __future__ import annotations
 
+import os
 import re
 from abc import ABC, abstractmethod
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import Opened, Schema, distinct_names, opened_as, opened_frame, opened_relation, quoted
+from anonhist.ingest.columns import (
+    Header,
+    Opened,
+    Schema,
+    distinct_names,
+    opened_as,
+    opened_frame,
+    opened_relation,
+    quoted,
+)
 from anonhist.ingest.engine import NO_LIMITS, Spilling, connect, followed, let_go_at_exit, translate_failures
 from anonhist.ingest.files import (
     DATABASES,
@@ -30,15 +39,8 @@ from anonhist.ingest.files import (
     form_of,
     layout_of,
 )
-from anonhist.ingest.locations import as_path, match_files
-from anonhist.ingest.memory import (
-    TABLES,
-    check_no_structures,
-    counted_table,
-    package_of,
-    plain_labels,
-    with_known_texts,
-)
+from anonhist.ingest.locations import match_files
+from anonhist.ingest.memory import TABLES, counted_table, package_of, plain_labels, with_known_texts
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.plain_types import is_spark, with_plain_types
 from anonhist.ingest.row_kinds import COUNTED
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from anonhist.ingest.columns import Header
     from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.protection import Protection
     from anonhist.ingest.row_kinds import RowKind, SaidOfRows
@@ -63,13 +64,10 @@ _ROWS = 2**16
 
 @dataclass(frozen=True)
 class Source:
-    """A source as a call names it: a path or an address as text, or a table, and what was said of its rows."""
+    """A source as a call names it: what holds its rows, and what was said of them."""
 
-    # It may be an address with a password, or a table: neither is shown.
-    of: Any = field(repr=False)
+    holder: Holder
     rows: SaidOfRows
-    table: str | None = None
-    delimiter: str | None = None
     limits: EngineLimits | None = None
 
     @classmethod
@@ -85,44 +83,39 @@ class Source:
     ) -> Source:
         """Return the source that a call names, or refuse a call that contradicts itself or says too little."""
         rows.check(user)
-        source = as_path(source)
-        check_stated(source, rows.format, rows.label, header=rows.header)
-        return cls(source, rows, table, delimiter, limits)
-
-    @cached_property
-    def holder(self) -> Holder:
-        """What holds the rows."""
-        said = self.rows
-        return holder_of(self.of, table=self.table, format=said.format, delimiter=self.delimiter, header=said.header)
+        holder = holder_of(source, table=table, format=rows.format, delimiter=delimiter, header=rows.header)
+        if isinstance(holder, Files):
+            check_stated(holder.of, rows.format, rows.label, header=rows.header)
+        return cls(holder, rows, limits)
 
     def as_counted(self) -> Source:
         """Return it with what is counted in memory as a table."""
-        of = counted_table(self.of, self.rows.format)
-        check_no_structures(of)
-        return replace(self, of=of)
-
-    def labels(self) -> list[Any] | None:
-        """Return the labels of a source that is nothing but labels in memory; None for all others."""
-        return plain_labels(self.of) if isinstance(self.holder, NoTable) else None
+        of = counted_table(self.holder.of, self.rows.format)
+        return self if of is self.holder.of else replace(self, holder=holder_of(of, table=self.holder.table))
 
     def lone_labels(self, user: str | None) -> list[Any] | None:
-        """Return the same, having refused columns where there are none but labels."""
-        labels, said = self.labels(), self.rows
-        named = (said.label, said.count, user, self.table)
-        if labels is not None and (any(each is not None for each in named) or said.format in (*COUNTED, "uniq")):
-            raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
-        return labels
+        """Return the labels of a source that is nothing but labels in memory, which have no columns; else None."""
+        labels = plain_labels(self.holder.of) if isinstance(self.holder, NoTable) else None
+        named = (self.rows.label, self.rows.count, user, self.holder.table)
+        if labels is None or (named == (None,) * len(named) and self.rows.format not in (*COUNTED, "uniq")):
+            return labels
+        raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
+
+    def refuse_labels(self, needed: str) -> None:
+        """Refuse a source that is nothing but labels in memory where other columns are needed."""
+        if isinstance(self.holder, NoTable) and plain_labels(self.holder.of) is not None:
+            raise UsageError(f"A list of labels has no {needed}: pass a table.")
 
     def kind(self, header: Header, protection: Protection, *others: str) -> RowKind:
         """Return what a row stands for, as :meth:`~anonhist.ingest.row_kinds.SaidOfRows.kind` does.
 
         Columns of users and of their order that are not there are refused, too. ``others`` are read besides.
         """
-        user, used = protection.user, (*protection.columns_read, *others)
         # Names of columns may say what rows are where they are public: keys are data, and so may the first line be.
         may_recognize = self.holder.form is not Form.JSON and not isinstance(self.holder, StandardInput)
-        kind = self.rows.kind(header, used, user=user, may_recognize=may_recognize)
-        header.require(user=user, order=protection.order_by)
+        used = (*protection.columns_read, *others)
+        kind = self.rows.kind(header, used, user=protection.user, may_recognize=may_recognize)
+        header.require(user=protection.user, order=protection.order_by)
         return kind
 
     def open(
@@ -136,7 +129,7 @@ class Source:
         keys: tuple[str | None, ...] = ()
         if self.holder.form is Form.JSON:
             # Whoever mistyped the name of a release is not told of keys.
-            check_there(self.of)
+            check_there(self.holder.of)
             keys = (*self.rows.keys(), *columns)
         asked = Reading(keys, twice=twice, progress=progress, spilling=spilling, limits=self.limits)
         return self.holder.open(asked)
@@ -172,12 +165,14 @@ _READING = Reading()
 class Holder(ABC):
     """What holds rows: ``of`` is its address or the thing itself, ``form`` what its files are, if it has any."""
 
+    # It may be an address with a password, or a table: neither is shown.
     of: Any = field(repr=False)
     table: str | None = None
     form: Form | None = None
-    # Whether our own DuckDB reads it, and whether it has tables to name.
+    # Whether our own DuckDB reads it, whether it has tables to name, and whether an engine of SQL may write its values.
     is_ours: ClassVar[bool] = False
     has_tables: ClassVar[bool] = False
+    may_be_sql: ClassVar[bool] = True
 
     @contextmanager
     def open(self, asked: Reading = _READING) -> Iterator[Opened]:
@@ -194,9 +189,9 @@ class Holder(ABC):
                 raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
             raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
         with self._opened(asked) as opened, telling_of_rows(opened.header.schema), ExitStack() as stack:
-            if is_spark(opened.table):
+            if self.may_be_sql and is_spark(opened.table):
                 stack.enter_context(without_logs_of_rows())
-            yield replace(opened, table=with_plain_types(opened.table))
+            yield replace(opened, table=with_plain_types(opened.table)) if self.may_be_sql else opened
 
     @abstractmethod
     def _opened(self, asked: Reading) -> AbstractContextManager[Opened]:
@@ -211,7 +206,9 @@ def holder_of(
     delimiter: str | None = None,
     header: bool = True,
 ) -> Holder:
-    """Return what holds the rows of a source, whose path is text, by its type and by how its text begins."""
+    """Return what holds the rows of a source, by its type and by how its text begins."""
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
     if isinstance(source, str):
         database = next((kind for schemes, kind in _DATABASES.items() if source.startswith(schemes)), None)
         if database is not None:
@@ -352,14 +349,13 @@ class IbisTable(Holder):
 
         # SQLite would make a database that is not there, and Ibis reads a relative path as an absolute one.
         path = _database_path(self.of, _SQLITE) if self.of.startswith("sqlite") else ""
-        is_postgresql = self.of.startswith("postgres")
         with translate_failures("The database", path=path):
             connection = ibis.sqlite.connect(path) if path else connect_to(self.of)
             try:
                 if path and asked.spilling is Spilling.FORBIDDEN:
                     connection.con.execute("PRAGMA temp_store = MEMORY")
-                names = sorted([*connection.list_tables(), *(materialized_views(connection) if is_postgresql else ())])
-                _check_table(names, self.table)
+                views = materialized_views(connection) if self.of.startswith("postgres") else []
+                _check_table(sorted([*connection.list_tables(), *views]), self.table)
                 named = str(self.table)
                 if path:
                     yield _opened_sqlite(nw.from_native(sqlite_table(connection, named)), Schema.DECLARED)
@@ -418,27 +414,30 @@ class Frame(Holder):
         import narwhals as nw
 
         frame = nw.from_native(native, allow_series=True)
-        if is_sqlite(frame):
-            return _opened_sqlite(as_declared(frame), self.schema)
-        return opened_frame(frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame, self.schema)
+        table = frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame
+        if not self.may_be_sql:
+            return Opened(table, Header(table.collect_schema().names(), self.schema))
+        return _opened_sqlite(as_declared(table), self.schema) if is_sqlite(table) else opened_frame(table, self.schema)
 
 
 class FrameOfPolars(Frame):
-    """A table of Polars, whose types are declared."""
+    """A table or a Series of Polars, whose types are declared."""
 
     schema: ClassVar[Schema] = Schema.DECLARED
+    may_be_sql: ClassVar[bool] = False
 
 
-class FrameOfPandas(Frame):
-    """A table of pandas or Modin, whose columns may have equal names."""
+class FrameOfPandas(FrameOfPolars):
+    """A table or a Series of pandas or Modin, whose columns may have equal names."""
 
     schema: ClassVar[Schema] = Schema.NAMED
 
     def _named(self, native: Any) -> Opened:
         import narwhals as nw
 
+        native = with_known_texts(native)
         if not hasattr(native, "columns") or native.columns.is_unique:
-            return super()._named(with_known_texts(native))
+            return super()._named(native)
         names = list(map(str, native.columns))
         held = distinct_names(names)
         return opened_as(nw.from_native(native.set_axis(held, axis=1)), self.schema, names, held)

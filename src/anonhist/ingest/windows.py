@@ -26,7 +26,7 @@ from anonhist.ingest.query import (
     fetch,
     large_units,
 )
-from anonhist.ingest.random_order import key_of_order
+from anonhist.ingest.random_order import key_where
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
 from anonhist.privacy import PrivacyUnit
@@ -58,8 +58,7 @@ def _counts(
     """Count on all listed days in all listed groups, or in the one group of no columns where there are none."""
     part, days = dates
     parts, key = protection.grouping.parts, protection.order_key
-    if source.labels() is not None:
-        raise UsageError("A list of labels has no column of dates: pass a table.")
+    source.refuse_labels("column of dates")
     held = (protection.user, protection.order_by, part.column, *(each.column for each in parts))
     with source.open(*held, progress=progress) as opened:
         columns = _columns_in(opened.header, source, protection, part)
@@ -225,7 +224,7 @@ def read_cumulative(
     days_of = listed_days(by, days)
     levels = parse_thresholds(thresholds)
     protected = unit_of_windows(unit, most, levels, bounds=None)
-    protection = Protection(protected, user, most, order_by, key_of_order(user, order_key), keep_null)
+    protection = Protection(protected, user, most, order_by, key_where(order_key, needed=user is not None), keep_null)
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
     return _counts(named, protection, days_of, levels, [()], progress=progress).first

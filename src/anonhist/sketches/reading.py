@@ -13,13 +13,12 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.delimited import label_blocks
 from anonhist.ingest.engine import EngineLimits, Spilling
 from anonhist.ingest.files import LINES, input_files
-from anonhist.ingest.locations import as_path, identity
-from anonhist.ingest.memory import counted_table
+from anonhist.ingest.locations import identity
 from anonhist.ingest.naming import check_batch
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import bounded_rows, check_whole, counted_rows, record_batches, text_buffers
-from anonhist.ingest.random_order import key_of_order
+from anonhist.ingest.random_order import key_where
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source, StandardInput
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
@@ -112,8 +111,7 @@ def update_sketch(
     """
     _check_user(sketch, user)
     bound = None if user is None else sketch.unit.bound
-    protection = Protection(sketch.unit, user, bound, order_key=key_of_order(user, order_key))
-    source = as_path(source)
+    protection = Protection(sketch.unit, user, bound, order_key=key_where(order_key, needed=user is not None))
     if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
         raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
@@ -125,8 +123,7 @@ def update_sketch(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )
     said = SaidOfRows(format, label, count, header)
-    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    named = replace(named, of=counted_table(named.of, format))
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits).as_counted()
     if format == "labels" and isinstance(named.holder, StandardInput):
         _check_partials(partials, on_cluster=False)
         counting.add_standard_input()

@@ -344,8 +344,7 @@ def read_recorded(
     form = source.rows.format
     if form not in (None, "events", *COUNTED):
         raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {form!r}.")
-    if source.labels() is not None:
-        raise UsageError("A list of labels has no grouping columns: pass a table.")
+    source.refuse_labels("grouping columns")
     asks_again = finding is not None or levels is Levels.CROSSING or tells or count_units
     with source.open(*protection.columns_read, twice=asks_again, progress=progress) as opened:
         columns = _columns_in(opened.header, source, protection, parts)

@@ -23,6 +23,7 @@ from anonhist.ingest.query import (
     tell_of_unlabelled,
 )
 from anonhist.ingest.random_order import HASH, add_hash
+from anonhist.ingest.source import Source, holder_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.parts.rows import PartDocument
     from anonhist.ingest.query import Columns
-    from anonhist.ingest.source import Source
 
 _WRONG, _SIZE = "wrong", "size"
 
@@ -199,7 +199,7 @@ def _as_table(source: Source, protection: Protection) -> Source:
     import pyarrow as pa
 
     table = pa.table({"label": names_of(labels)})
-    return replace(source, of=table, rows=replace(said, label="label", format="events"))
+    return replace(source, holder=holder_of(table), rows=replace(said, label="label", format="events"))
 
 
 def _tallied(rows: Iterator[Rows], kept: list[int]) -> Iterator[Rows]:
