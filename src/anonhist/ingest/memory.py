@@ -72,8 +72,7 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
 
     Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
     have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
-    and as far as they have names for Polars, also where Narwhals wraps the Series. An array of structures is refused:
-    each would be a label of its own, and counts in it a part of that.
+    and as far as they have names for Polars, also where Narwhals wraps the Series.
     """
     if isinstance(source, Mapping):
         return _of_mapping(source, format)
@@ -83,16 +82,16 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
         return counted_table(source.to_native(), format)
     if package in ("pandas", "modin") and any(each.__name__ == "Series" for each in type(source).__mro__):
         return _of_series(with_known_texts(source), format)
-    if package not in ("polars", "pyarrow"):
-        return source
-    # Only columns have a type.
-    kind = getattr(source, "dtype" if package == "polars" else "type", None)
-    if str(kind).casefold().startswith("struct"):
-        raise UsageError(_STRUCTURES)
-    is_number = package == "polars" and kind is not None and kind.is_numeric()
+    is_number = package == "polars" and hasattr(source, "dtype") and source.dtype.is_numeric()
     if is_number and format is None and source.name in _COUNT_NAMES:
         raise UsageError(_COLUMN)
     return source
+
+
+def check_no_structures(source: Any) -> None:
+    """Refuse an array of structures, of Polars or Arrow: each would be a label, and counts in it a part of that."""
+    if str(getattr(source, "dtype", None) or getattr(source, "type", None)).casefold().startswith("struct"):
+        raise UsageError(_STRUCTURES)
 
 
 def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: A002

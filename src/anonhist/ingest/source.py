@@ -15,16 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import (
-    Header,
-    Opened,
-    Schema,
-    distinct_names,
-    opened_as,
-    opened_frame,
-    opened_relation,
-    quoted,
-)
+from anonhist.ingest.columns import Header, Opened, Schema, distinct_names, opened_frame, opened_relation, quoted
 from anonhist.ingest.engine import NO_LIMITS, Spilling, connect, followed, let_go_at_exit, translate_failures
 from anonhist.ingest.files import (
     DATABASES,
@@ -40,7 +31,14 @@ from anonhist.ingest.files import (
     layout_of,
 )
 from anonhist.ingest.locations import match_files
-from anonhist.ingest.memory import TABLES, counted_table, package_of, plain_labels, with_known_texts
+from anonhist.ingest.memory import (
+    TABLES,
+    check_no_structures,
+    counted_table,
+    package_of,
+    plain_labels,
+    with_known_texts,
+)
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.plain_types import is_spark, with_plain_types
 from anonhist.ingest.row_kinds import COUNTED
@@ -95,6 +93,8 @@ class Source:
 
     def lone_labels(self, user: str | None) -> list[Any] | None:
         """Return the labels of a source that is nothing but labels in memory, which have no columns; else None."""
+        if isinstance(self.holder, FrameOfPolars | ArrowTable):
+            check_no_structures(self.holder.of)
         labels = plain_labels(self.holder.of) if isinstance(self.holder, NoTable) else None
         named = (self.rows.label, self.rows.count, user, self.holder.table)
         if labels is None or (named == (None,) * len(named) and self.rows.format not in (*COUNTED, "uniq")):
@@ -324,9 +324,8 @@ class DuckDBTable(Holder):
             )
             kinds = dict(connection.execute(query).fetchall())
             _check_table(list(kinds), self.table)
-            native = connection.table(quoted(str(self.table)))
             schema = Schema.DECLARED if kinds[str(self.table)] == "BASE TABLE" else Schema.FOUND
-            opened = opened_frame(nw.from_native(native), schema)
+            opened = opened_frame(nw.from_native(connection.table(quoted(str(self.table)))), schema)
             with followed(connection, asked.progress):
                 yield opened
 
@@ -427,10 +426,11 @@ class FrameOfPolars(Frame):
     may_be_sql: ClassVar[bool] = False
 
 
-class FrameOfPandas(FrameOfPolars):
+class FrameOfPandas(Frame):
     """A table or a Series of pandas or Modin, whose columns may have equal names."""
 
     schema: ClassVar[Schema] = Schema.NAMED
+    may_be_sql: ClassVar[bool] = False
 
     def _named(self, native: Any) -> Opened:
         import narwhals as nw
@@ -440,7 +440,8 @@ class FrameOfPandas(FrameOfPolars):
             return super()._named(native)
         names = list(map(str, native.columns))
         held = distinct_names(names)
-        return opened_as(nw.from_native(native.set_axis(held, axis=1)), self.schema, names, held)
+        header = Header(names, self.schema, dict(zip(names, held, strict=True)))
+        return Opened(nw.from_native(native.set_axis(held, axis=1)), header)
 
 
 class ArrowTable(Holder):
