@@ -196,11 +196,9 @@ def group_keys(table: Any, parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
-    """Return the rows of groups that are released, with the text of their group, if any, instead of its names."""
+    """Return the rows of groups that are released, with the text of their group instead of its names."""
     import narwhals as nw
 
-    if not grouping.parts:
-        return rows
     names = [f"{GROUP}{place}" for place in range(len(grouping.parts))]
     if (plain := _plain_names(grouping)) is not None:
         # To escape every name of every row takes longer than to count them.

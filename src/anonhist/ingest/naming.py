@@ -55,7 +55,7 @@ class Declared(Enum):
 def declared(table: Any, name: str) -> Declared | None:
     """Return what a column is declared to hold whose values are named one by one; None if its type binds."""
     names = table.collect_schema().names()
-    return next((each for each in Declared if each.column(name) in names), None)
+    return next((each for each in Declared if f"{name}{each.value}" in names), None)
 
 
 def total_order(table: Any, name: str) -> dict[str, Any] | None:

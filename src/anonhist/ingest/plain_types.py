@@ -121,13 +121,12 @@ def check_holds_names(table: Any, name: str, *, only_whole: bool) -> None:
     """
     import narwhals as nw
 
-    kind = table.collect_schema()[name]
-    is_sql = table.implementation.is_duckdb() or table.implementation.is_ibis() or is_spark(table)
-    if kind.is_nested() and (only_whole or not is_sql):
+    kind, engine = table.collect_schema()[name], table.implementation
+    if kind.is_nested() and (only_whole or not (engine.is_duckdb() or engine.is_ibis() or is_spark(table))):
         raise DataError(_NO_NAMES)
-    if isinstance(kind, nw.Duration) and table.implementation.is_ibis():
+    if isinstance(kind, nw.Duration) and engine.is_ibis():
         raise DataError(_NO_DURATIONS)
-    if table.implementation.is_pandas_like() and (why := _why_nameless(table, name)) is not None:
+    if engine.is_pandas_like() and (why := _why_nameless(table, name)) is not None:
         raise DataError(why)
 
 

@@ -29,7 +29,7 @@ from anonhist.ingest.group_names import (
     in_groups,
     place_of_rows,
 )
-from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, is_sqlite, name_columns, order_of
+from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
 from anonhist.ingest.plain_types import counts_of_objects, holds_objects
 from anonhist.ingest.sqlite_values import with_used_columns
 from anonhist.ingest.user_bounds import UserBound, bounded_users
@@ -112,10 +112,11 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
 
     label, user = columns.label, columns.user
     selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
-    grouping = columns.grouping
-    users = {} if user is None else {user: False}
-    flags = name_columns(table, grouping.by_value | users | {label: columns.only_whole})
-    selected |= group_keys(table, grouping.parts)
+    named, grouping = {} if user is None else {user: False}, columns.grouping
+    if grouping.parts:
+        named = grouping.by_value | named
+        selected |= group_keys(table, grouping.parts)
+    flags = name_columns(table, named | {label: columns.only_whole})
     listed: list[Any] = []
     if columns.days is not None:
         part, days = columns.days
@@ -127,13 +128,13 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
             selected |= {"count": number, "wrong": one_if(~good)}
         rows = table.select(**selected, **flags)
         rows = rows.filter(*listed) if listed else rows
-        return in_groups(rows, grouping, keep_null=columns.keep_null)
+        return in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
     selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
     if columns.order_by is not None:
         selected |= order_of(table, columns.order_by)
     # SQLite limits the depth of nested queries, so each step uses a query that exists already.
-    rows = table.select(**selected, **flags, one=nw.lit(1))
-    rows = in_groups(rows.filter(is_item(columns), *listed), grouping, keep_null=columns.keep_null)
+    rows = table.select(**selected, **flags, one=nw.lit(1)).filter(is_item(columns), *listed)
+    rows = in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
     places, hashed, within = [GROUP] if grouping.parts else [], "label", ["user"]
     if grouping.groups_per_user is not None:
         rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
@@ -289,7 +290,7 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
     with warnings.catch_warnings():
         # Ibis takes SQLite's rows through parts of pandas that are going away: nothing its caller could mend.
         warnings.simplefilter("ignore", DeprecationWarning)
-        query = with_used_columns(query) if is_sqlite(query) else query
+        query = with_used_columns(query) if query.implementation.is_ibis() else query
         collected = query.collect() if hasattr(query, "collect") else query
     return [tuple(row) for row in collected.rows()]
 
@@ -425,7 +426,7 @@ def record_batches(query: Any, rows: int) -> Iterator[Any]:
     if type(native).__name__ == "DuckDBPyRelation":
         yield from batches(native, rows)
     elif query.implementation.is_ibis():
-        yield from _ibis_batches(with_used_columns(query).to_native() if is_sqlite(query) else native, rows)
+        yield from _ibis_batches(with_used_columns(query).to_native(), rows)
     else:
         collected = query.collect() if hasattr(query, "collect") else query
         yield from collected.to_arrow().to_batches(max_chunksize=rows)

@@ -193,10 +193,13 @@ def read_profile(
 
 
 def _profile(
-    pairs: list[tuple[int, int]], unit: PrivacyUnit | None, key: str | None, users: BoundedUnits | None = None
+    pairs: list[tuple[int, int]], unit: PrivacyUnit | None, key: str | None = None, users: BoundedUnits | None = None
 ) -> Profile:
-    read = Profile.from_prevalences(pairs, unit=unit)
-    return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
+    found: Counter[int] = Counter()
+    for count, prevalence in pairs:
+        found[count] += prevalence
+    counts = sorted(found)
+    return Profile(counts, [found[count] for count in counts], unit=unit, order_key=key, users=users)
 
 
 def _of_parts(
@@ -258,4 +261,4 @@ def _from_labels(labels: list[Any], protection: Protection, notify: Callable[[st
     texts = Counter(map(value_name, labels))
     rows = [(count, text is None, 1) for text, count in texts.items()]
     pairs = profile_pairs(rows, keep_null=protection.keep_null, notify=notify)
-    return Profile.from_prevalences(pairs, unit=protection.unit)
+    return _profile(pairs, protection.unit)

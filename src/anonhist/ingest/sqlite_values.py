@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from anonhist.ingest.naming import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared
+from anonhist.ingest.naming import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared, is_sqlite
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 # Whichever is found first in what is declared.
@@ -79,10 +79,12 @@ def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> A
 
 
 def with_used_columns(query: Any) -> Any:
-    """Return a query of Narwhals on SQLite that names the values of used columns only, which keeps its text short."""
+    """Return a query of Narwhals on Ibis that names the values of used columns of SQLite only: its text is shorter."""
     import narwhals as nw
     from ibis.expr import operations
 
+    if not is_sqlite(query):
+        return query
     whole = query.to_native().op()
     used: dict[Any, set[str]] = {}
     for field in whole.find(operations.Field):
