@@ -152,7 +152,6 @@ def test_shares_of_passes_add_up_and_never_go_back() -> None:
     for one, share in ((Pass(0, 1), 0.5), (Pass(0, 4), 0.0), (Pass(0, 4), 0.5), (Pass(3, 4), 0.5), (Pass(3, 4), 1)):
         shares.begin(one)
         shares(share)
-    passes.Shares(None)(0.5)
     assert received == [0.5, 0.5, 0.5 + 0.5 / 8, 0.5 + 0.5 * 3.5 / 4, 1]
 
 

@@ -216,11 +216,11 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     kind, column = table.collect_schema()[name], nw.col(name)
     if declared(table, name) is not None:
         return column
-    check_holds_names(table, name, only_whole=only_whole)
     if kind == nw.String:
         # Untouched, engines count dictionary-encoded text as such: a fifth faster. Ibis takes enumerations for text,
         # which they become only where text is needed.
         return nw.concat_str(column, nw.lit("")) if table.implementation.is_ibis() else column
+    check_holds_names(table, name, only_whole=only_whole)
     if _is_named_one_by_one(table, kind):
         # pandas writes out each value of such a column as all others allow, and some hold values of several types.
         names = table.to_native()[name].map(partial(value_name, only_whole=only_whole)).astype(object)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.ingest.columns import Opened
     from anonhist.ingest.group_values import Part
 
 LARGEST = 2**63 - 1
@@ -164,31 +165,25 @@ def is_item(columns: Columns) -> Any:
     return ~(nw.col("user").is_null() | nw.col("label").is_null())
 
 
-def counted_rows(table: Any, *, label: str, count: str) -> Any:
-    """Return the rows (label, count, wrong) of a table: labels as text, and whether a count is no whole number ≥ 0.
-
-    Labels that are numbers must be whole; where some may not be, a column ``named`` is 0 for them.
-    """
-    good, number = whole_numbers(table, count)
-    text = as_text(table, label, only_whole=True)
-    return table.select(label=text, count=number, wrong=one_if(~good), **name_columns(table, {label: True}))
-
-
 def added_counts(table: Any, columns: Columns) -> Any:
     """Return the lazy query (label, count, wrong, size) over a table with labels and counts; equal labels are added up.
 
     ``wrong`` says how many counts are no whole number from 0 to 2^63 − 1, and ``size`` how large the sum is in units of
     2^32: some engines let a sum of whole numbers wrap. Labels that count nothing are left out. A column ``named`` is 0
-    for labels without a name, where there may be some.
+    for labels without a name, where there may be some; each ``group``, where there are any, is counted on its own.
     """
     import narwhals as nw
 
-    good, number = whole_numbers(table, columns.count or "count")
-    flags = name_columns(table, {columns.label: False})
-    rows = table.select(label=as_text(table, columns.label), count=number, wrong=one_if(~good), **flags)
+    rows = bounded_rows(table, columns)
+    flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
     rows = rows.with_columns(size=large_units(nw.col("count")))
     added = rows.group_by("label", *flags).agg(nw.col("count", "wrong", "size").sum())
-    return added.filter(counts_something("count", "wrong"))
+    added = added.filter(counts_something("count", "wrong"))
+    if columns.grouping.groups_per_label is None:
+        return added
+    # What is wrong comes first, so that it is seen and refused, and not left out.
+    is_wrong = nw.col("wrong") > 0
+    return in_few_groups_of_labels(added, columns.grouping.groups_per_label, columns.order_key, first=is_wrong)
 
 
 def counts_something(number: str, *wrong: str) -> Any:
@@ -201,12 +196,13 @@ def counts_something(number: str, *wrong: str) -> Any:
 def counts_query(table: Any, columns: Columns) -> Any:
     """Return the lazy query (count, is_null, prevalence, wrong, size) over a table with labels and counts.
 
-    See :func:`added_counts`. One query answers it all, since standard input can be read only once.
+    Columns ``named`` and ``group`` follow: see :func:`added_counts`. One query answers it all, since standard input can
+    be read only once.
     """
     import narwhals as nw
 
     added = added_counts(table, columns)
-    flags = [name for name in added.collect_schema().names() if name == NAMED]
+    flags = [name for name in added.collect_schema().names() if name in (NAMED, GROUP)]
     counted = added.with_columns(is_null=nw.col("label").is_null())
     grouped = counted.group_by("count", "is_null", *flags).agg(
         nw.len().alias("prevalence"), nw.col("wrong").sum(), nw.col("size").max()
@@ -217,21 +213,23 @@ def counts_query(table: Any, columns: Columns) -> Any:
 def prevalences_query(table: Any, columns: Columns) -> Any:
     """Return the lazy query (count, prevalence, rows, wrong_counts, wrong, size) over a table of prevalences.
 
-    Equal counts are added up; ``rows`` says of how many rows.
+    Equal counts are added up; ``rows`` says of how many rows. Each group, where there are any, is counted on its own.
     """
     import narwhals as nw
 
     good_count, count = whole_numbers(table, columns.count or "count")
     good, prevalence = whole_numbers(table, columns.prevalence or "prevalence")
-    rows = table.select(
-        count=count, prevalence=prevalence, wrong_counts=one_if(~good_count), wrong=one_if(~good)
-    ).with_columns(size=large_units(nw.col("prevalence")))
+    selected = {"count": count, "prevalence": prevalence, "wrong_counts": one_if(~good_count), "wrong": one_if(~good)}
+    grouping = columns.grouping
+    if grouping.parts:
+        selected |= group_keys(table, grouping.parts) | name_columns(table, grouping.by_value)
+    rows = table.select(**selected)
+    rows = in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
+    flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
+    rows = rows.with_columns(size=large_units(nw.col("prevalence")))
     added = nw.col("prevalence", "wrong_counts", "wrong", "size").sum()
-    return (
-        rows.group_by("count")
-        .agg(added, rows=nw.len())
-        .select("count", "prevalence", "rows", "wrong_counts", "wrong", "size")
-    )
+    grouped = rows.group_by("count", *flags).agg(added, rows=nw.len())
+    return grouped.select("count", "prevalence", "rows", "wrong_counts", "wrong", "size", *flags)
 
 
 def large_units(numbers: Any) -> Any:
@@ -363,7 +361,7 @@ MOST_PASSES = 256
 class Shares:
     """What receives the share done of a pass, and passes on that of all of them, which never goes back."""
 
-    def __init__(self, receive: Callable[[float], None] | None) -> None:
+    def __init__(self, receive: Callable[[float], None]) -> None:
         self._receive = receive
         self._pass = ALL_LABELS
         self._done_before = self._done = 0.0
@@ -378,35 +376,36 @@ class Shares:
         """Receive the share done of this pass."""
         of_all = (self._pass.number + share) / self._pass.of
         self._done = max(self._done, self._done_before + (1 - self._done_before) * of_all)
-        if self._receive is not None:
-            self._receive(self._done)
+        self._receive(self._done)
 
 
-def counted_events(table: Any, columns: Columns, files: tuple[str, ...], shares: Shares) -> list[tuple[Any, ...]]:
+def counted_events(opened: Opened, columns: Columns, shares: Shares | None) -> list[tuple[Any, ...]]:
     """Return the rows of :func:`events_query`, without users, of files that DuckDB reads, in passes if need be.
 
     With several passes, files that change meanwhile are refused. DuckDB's lack of memory is raised once 256 do not
     help.
     """
-    before = [_version(file) for file in files]
+    before = [_version(file) for file in opened.read_again]
     for of in PASSES:
         try:
-            return _in_passes(table, columns, of, shares, files, before)
+            return _in_passes(opened, columns, of, shares, before)
         except Exception as error:
-            if not _is_lack_of_memory(error):
+            # Of DuckDB.
+            if type(error).__name__ != "OutOfMemoryException":
                 raise
-    return _in_passes(table, columns, MOST_PASSES, shares, files, before)
+    return _in_passes(opened, columns, MOST_PASSES, shares, before)
 
 
 def _in_passes(
-    table: Any, columns: Columns, of: int, shares: Shares, files: tuple[str, ...], before: list[tuple[int, int, int]]
+    opened: Opened, columns: Columns, of: int, shares: Shares | None, before: list[tuple[int, int, int]]
 ) -> list[tuple[Any, ...]]:
     added: Counter[tuple[Any, ...]] = Counter()
     for one in (Pass(number, of) for number in range(of)):
-        shares.begin(one)
-        for count, is_null, prevalence, *flags in fetch(events_query(table, columns, one)):
+        if shares is not None:
+            shares.begin(one)
+        for count, is_null, prevalence, *flags in fetch(events_query(opened.table, columns, one)):
             added[count, is_null, *flags] += prevalence
-        if of > 1 and [_version(file) for file in files] != before:
+        if of > 1 and [_version(file) for file in opened.read_again] != before:
             raise DataError("The input was changed while it was read in passes: read it again.")
     return [(count, is_null, prevalence, *flags) for (count, is_null, *flags), prevalence in added.items()]
 
@@ -414,10 +413,6 @@ def _in_passes(
 def _version(file: str) -> tuple[int, int, int]:
     info = Path(file).stat()
     return info.st_ino, info.st_size, info.st_mtime_ns
-
-
-def _is_lack_of_memory(error: Exception) -> bool:
-    return type(error).__name__ == "OutOfMemoryException"
 
 
 def record_batches(query: Any, rows: int) -> Iterator[Any]:

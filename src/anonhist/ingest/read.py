@@ -175,10 +175,9 @@ def read_profile(
     labels = named.lone_labels(user)
     if labels is not None:
         return _from_labels(labels, protection, notify)
-    shares, asks_again = Shares(progress), count_users or (user is not None and notify is not None)
-    with named.open(
-        *protection.columns_read, twice=asks_again, progress=None if progress is None else shares
-    ) as opened:
+    shares = None if progress is None else Shares(progress)
+    asks_again = count_users or (user is not None and notify is not None)
+    with named.open(protection, twice=asks_again, progress=shares) as opened:
         kind = named.kind(opened.header, protection)
         columns = protection.columns(kind, opened.header)
         if kind.rows == "prevalences":
@@ -216,11 +215,11 @@ def _of_parts(
 
 
 def _events(
-    opened: Opened, columns: Columns, notify: Callable[[str], None] | None, shares: Shares
+    opened: Opened, columns: Columns, notify: Callable[[str], None] | None, shares: Shares | None
 ) -> list[tuple[int, int]]:
     table = opened.table
     if opened.read_again and columns.user is None:
-        counted = counted_events(table, columns, opened.read_again, shares)
+        counted = counted_events(opened, columns, shares)
     else:
         counted = fetch(events_query(table, columns))
     check_named(all(all(row[3:]) for row in counted))

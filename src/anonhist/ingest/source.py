@@ -56,8 +56,7 @@ if TYPE_CHECKING:
 
 _SQLITE = "sqlite:///"
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
-# Of batches.
-_ROWS = 2**16
+_BATCH_ROWS = 2**16
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Source:
     def as_counted(self) -> Source:
         """Return it with what is counted in memory as a table."""
         of = counted_table(self.holder.of, self.rows.format)
-        return self if of is self.holder.of else replace(self, holder=holder_of(of, table=self.holder.table))
+        return replace(self, holder=self.holder if of is self.holder.of else holder_of(of, table=self.holder.table))
 
     def lone_labels(self, user: str | None) -> list[Any] | None:
         """Return the labels of a source that is nothing but labels in memory, which have no columns; else None."""
@@ -120,17 +119,18 @@ class Source:
 
     def open(
         self,
-        *columns: str | None,
+        protection: Protection,
+        *others: str,
         twice: bool = False,
         progress: Callable[[float], None] | None = None,
         spilling: Spilling = Spilling.TO_FOLDER,
     ) -> AbstractContextManager[Opened]:
-        """Open it to read the columns of its rows and these: see :meth:`Holder.open`."""
+        """Open it to read the columns of its rows, of a protection, and others: see :meth:`Holder.open`."""
         keys: tuple[str | None, ...] = ()
         if self.holder.form is Form.JSON:
             # Whoever mistyped the name of a release is not told of keys.
             check_there(self.holder.of)
-            keys = (*self.rows.keys(), *columns)
+            keys = (*self.rows.keys(), *protection.columns_read, *others)
         asked = Reading(keys, twice=twice, progress=progress, spilling=spilling, limits=self.limits)
         return self.holder.open(asked)
 
@@ -475,7 +475,7 @@ class TableOfSqlFrame(Holder):
 
         with translate_failures("The table"), asked.connect() as connection:
             try:
-                batches = self.of.toArrow(batch_size=_ROWS)
+                batches = self.of.toArrow(batch_size=_BATCH_ROWS)
             except NotImplementedError:
                 raise UsageError(
                     "A table of SQLFrame is read where DuckDB holds it: read that of another engine through Ibis, or "

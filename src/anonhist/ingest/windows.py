@@ -59,8 +59,7 @@ def _counts(
     part, days = dates
     parts, key = protection.grouping.parts, protection.order_key
     source.refuse_labels("column of dates")
-    held = (protection.user, protection.order_by, part.column, *(each.column for each in parts))
-    with source.open(*held, progress=progress) as opened:
+    with source.open(protection, part.column, progress=progress) as opened:
         columns = _columns_in(opened.header, source, protection, part)
         own, date_part = columns.grouping.parts, part.in_table(opened.header.in_table(part.column))
         listed = listed_groups(

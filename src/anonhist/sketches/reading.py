@@ -17,7 +17,7 @@ from anonhist.ingest.locations import identity
 from anonhist.ingest.naming import check_batch
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.protection import Protection
-from anonhist.ingest.query import bounded_rows, check_whole, counted_rows, record_batches, text_buffers
+from anonhist.ingest.query import bounded_rows, check_whole, record_batches, text_buffers
 from anonhist.ingest.random_order import key_where
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source, StandardInput
@@ -128,17 +128,13 @@ def update_sketch(
         _check_partials(partials, on_cluster=False)
         counting.add_standard_input()
     else:
-        with named.open(*protection.columns_read, progress=progress, spilling=Spilling.FORBIDDEN) as opened:
+        with named.open(protection, progress=progress, spilling=Spilling.FORBIDDEN) as opened:
             _check_partials(partials, on_cluster=is_spark(opened.table))
             kind = named.kind(opened.header, protection)
             if kind.rows == "prevalences":
                 raise UsageError(_PREVALENCES)
             columns = replace(protection.columns(kind, opened.header), only_whole=True)
-            query = (
-                bounded_rows(opened.table, columns)
-                if columns.count is None
-                else counted_rows(opened.table, label=columns.label, count=columns.count)
-            )
+            query = bounded_rows(opened.table, columns)
             if partials is not None:
                 counting.add_partitions(
                     query.to_native(), PartitionReading(sketch.addresses, kind.count, ignore_unknown), partials

@@ -28,12 +28,12 @@ from anonhist.ingest.query import (
     bounded_rows,
     check_sums,
     check_whole,
+    counts_query,
     counts_something,
     events_query,
     fetch,
     is_item,
-    large_units,
-    one_if,
+    prevalences_query,
     record_batches,
     whole_column,
     whole_numbers,
@@ -86,51 +86,14 @@ def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
     return rows.group_by(of.unit).agg(number=nw.len()).group_by("number").agg(units=nw.len()).select("number", "units")
 
 
-_WRONG = ("wrong_counts", "wrong_prevalences")
-
-
-def counts_of_groups(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (group, count, is_null, prevalence) over rows (group…, label, count), and what is wrong.
-
-    Rows of one label in one group are added up. ``wrong_counts`` says how many values are no whole number from 0 to
-    2^63 − 1, and ``size`` how large the largest sum is, as in :func:`~anonhist.ingest.query.added_counts`.
-    """
-    import narwhals as nw
-
-    good, number = whole_numbers(table, columns.count or "count")
-    label = {"label": as_text(table, columns.label)}
-    rows = _in_groups(table, columns, {**label, "count": number, "wrong_counts": one_if(~good)}, named=columns.label)
-    flags = [name for name in rows.collect_schema().names() if name == NAMED]
-    rows = rows.with_columns(size=large_units(nw.col("count")))
-    counted = rows.group_by("label", GROUP, *flags).agg(nw.col("count", "wrong_counts", "size").sum())
-    # A label is in no group where it counts nothing.
-    counted = counted.filter(counts_something("count", "wrong_counts"))
-    if columns.grouping.groups_per_label is not None:
-        most, key = columns.grouping.groups_per_label, columns.order_key
-        # What is wrong comes first, so that it is seen and refused, and not left out.
-        counted = in_few_groups_of_labels(counted, most, key, first=nw.col("wrong_counts") > 0)
-    counted = counted.with_columns(is_null=nw.col("label").is_null())
-    grouped = counted.group_by("count", "is_null", GROUP, *flags).agg(
-        nw.len().alias("prevalence"), nw.col("wrong_counts").sum(), nw.col("size").max()
-    )
-    return grouped.select(GROUP, "count", "is_null", "prevalence", "wrong_counts", "size", *flags)
-
-
 def prevalences_of_groups(table: Any, columns: Columns) -> Any:
-    """Return the same over rows (group…, count, prevalence); rows of one count in one group are added up."""
+    """Return :func:`~anonhist.ingest.query.prevalences_query` of the counts of labels that count, or are wrong."""
     import narwhals as nw
 
-    good_count, count = whole_numbers(table, columns.count or "count")
-    good, prevalence = whole_numbers(table, columns.prevalence or "prevalence")
-    wrong = {"wrong_counts": one_if(~good_count), "wrong_prevalences": one_if(~good)}
-    rows = _in_groups(table, columns, {"count": count, "prevalence": prevalence, **wrong}, named=None)
-    flags = [name for name in rows.collect_schema().names() if name == NAMED]
-    rows = rows.with_columns(size=large_units(nw.col("prevalence")))
-    added = rows.group_by("count", GROUP, *flags).agg(nw.col("prevalence", *_WRONG, "size").sum())
-    # Labels that count nothing are none.
-    is_wrong = (nw.col(_WRONG[0]) > 0) | (nw.col(_WRONG[1]) > 0)
+    added = prevalences_query(table, columns)
+    is_wrong = (nw.col("wrong_counts") > 0) | (nw.col("wrong") > 0)
     added = added.filter(is_wrong | ((nw.col("count") > 0) & counts_something("prevalence")))
-    return added.select(GROUP, "count", "prevalence", *_WRONG, "size", *flags, is_null=nw.col("count") < 1)
+    return added.with_columns(is_null=nw.col("count") < 1)
 
 
 def check_counted(batch: Any, columns: Columns) -> None:
@@ -139,10 +102,10 @@ def check_counted(batch: Any, columns: Columns) -> None:
 
     if not batch.num_rows:
         return
-    for name in _WRONG:
-        if name in batch.schema.names:
-            held = columns.count if name == _WRONG[0] else columns.prevalence
-            check_whole(held, pc.sum(batch.column(name)).as_py())
+    of_counts = "wrong" if columns.rows == "counts" else "wrong_counts"
+    check_whole(columns.count, pc.sum(batch.column(of_counts)).as_py())
+    if columns.rows == "prevalences":
+        check_whole(columns.prevalence, pc.sum(batch.column("wrong")).as_py())
     size = pc.max(batch.column("size")).as_py()
     ends = (end(batch.column(name)).as_py() for name in ("count", "prevalence") for end in (pc.min, pc.max))
     check_sums([(end, size) for end in ends])
@@ -166,18 +129,10 @@ def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool
         )
 
 
-def _in_groups(table: Any, columns: Columns, selected: dict[str, Any], *, named: str | None) -> Any:
-    """Return the rows of groups that are released."""
-    grouping = columns.grouping
-    flags = name_columns(table, grouping.by_value | ({} if named is None else {named: False}))
-    rows = table.select(**selected, **group_keys(table, grouping.parts), **flags)
-    return in_groups(rows, grouping, keep_null=columns.keep_null)
-
-
 _ROWS = 2**16
 _QUERIES: dict[str, Callable[[Any, Columns], Any]] = {
     "events": events_query,
-    "counts": counts_of_groups,
+    "counts": counts_query,
     "prevalences": prevalences_of_groups,
 }
 
@@ -346,7 +301,7 @@ def read_recorded(
         raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {form!r}.")
     source.refuse_labels("grouping columns")
     asks_again = finding is not None or levels is Levels.CROSSING or tells or count_units
-    with source.open(*protection.columns_read, twice=asks_again, progress=progress) as opened:
+    with source.open(protection, twice=asks_again, progress=progress) as opened:
         columns = _columns_in(opened.header, source, protection, parts)
         check_combination(columns, unit, levels_cross=levels is Levels.CROSSING)
         grouping = columns.grouping

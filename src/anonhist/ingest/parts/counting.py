@@ -168,7 +168,7 @@ def counted(
     key = document.order_key() if document.holds == "users" else None
     protection = Protection(None, user, document.max_per_user, order_key=key, keep_null=document.keep_null)
     source, asks_again = _as_table(source, protection), user is not None and notify is not None
-    with source.open(*protection.columns_read, twice=asks_again, progress=progress) as opened:
+    with source.open(protection, twice=asks_again, progress=progress) as opened:
         kind = source.kind(opened.header, protection)
         if kind.rows == "prevalences":
             raise UsageError(_PREVALENCES)
