@@ -186,6 +186,8 @@ def group_of(key: str) -> Group:
 def with_periods(table: Any, parts: Sequence[Part]) -> Any:
     """Return a table whose dates :func:`group_keys` can put into periods."""
     dated = [part for part in parts if part.period is not None]
+    if not dated:
+        return table
     utc = in_utc(table, [part.column for part in dated])
     return with_weeks(utc, {part.name: (part.column, part.told) for part in dated if part.period is Period.WEEK})
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import UsageError
 from anonhist.ingest.group_names import UNGROUPED, Grouping, is_shown_as_written, parts_of
 from anonhist.ingest.query import Columns, check_users
-from anonhist.ingest.random_order import key_where
+from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
 
@@ -75,7 +75,8 @@ class Protection:
         most = check_users(user, max_per_user, order_by, count_users=False)
         grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
         protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
-        key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
+        chooses = user is not None or grouping.groups_per_label is not None
+        key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
         return cls(protected, user, most, order_by, key, keep_null, grouping)
 
     @property
@@ -176,9 +177,3 @@ def unlisted_grouping(
     if other is not None and not (isinstance(other, str) and other.strip() and is_shown_as_written((other,))):
         raise UsageError(f"`other` must be a name for the group of all others, in plain text, not {other!a:.80}.")
     return Grouping(parts, None, other, most_of_user, most_of_label)
-
-
-def order_key_of(given: str | None, *, chooses: bool) -> str | None:
-    """Return the key by which items or groups are chosen, None where none are."""
-    refused = "`order_key` chooses items or groups, so it requires `user` or `max_groups_per_label`."
-    return key_where(given, needed=chooses, refused=refused)

@@ -143,6 +143,7 @@ def random_key() -> str:
 
 
 _OF_USERS = "`order_key` chooses which items of a user count, so it requires `user` and `max_per_user`."
+KEY_OF_GROUPS = "`order_key` chooses items or groups, so it requires `user` or `max_groups_per_label`."
 
 
 def key_where(given: str | None, *, needed: bool, refused: str = _OF_USERS) -> str | None:

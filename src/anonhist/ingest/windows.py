@@ -15,7 +15,7 @@ from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.groups.lists import group_rows
 from anonhist.ingest.naming import NAMED, check_named
-from anonhist.ingest.protection import Protection, order_key_of, protected_unit, unlisted_grouping
+from anonhist.ingest.protection import Protection, protected_unit, unlisted_grouping
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
@@ -26,7 +26,7 @@ from anonhist.ingest.query import (
     fetch,
     large_units,
 )
-from anonhist.ingest.random_order import key_where
+from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source
 from anonhist.privacy import PrivacyUnit
@@ -363,7 +363,8 @@ def read_cumulative_groups(
     levels = parse_thresholds(thresholds)
     check_numbers(len(rows), len(levels), len(listed))
     protected = unit_of_windows(unit, most, levels, bounds=(grouping.groups_per_user, grouping.groups_per_label))
-    key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
+    chooses = user is not None or grouping.groups_per_label is not None
+    key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
     protection = Protection(protected, user, most, order_by, key, keep_null, grouping)
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)

@@ -15,6 +15,7 @@ from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import (
     added_counts,
     batches,
+    bounded_rows,
     check_sums,
     check_whole,
     is_item,
@@ -39,9 +40,8 @@ def label_counts(table: Any, columns: Columns) -> Any:
     """Return the lazy query (label, count) over events; where labels may lack a name, ``named`` is 0 for those."""
     import narwhals as nw
 
-    flags = name_columns(table, {columns.label: False})
-    rows = table.select(label=as_text(table, columns.label), **flags)
-    return rows.group_by("label", *flags).agg(count=nw.len())
+    rows = bounded_rows(table, columns)
+    return rows.group_by(rows.collect_schema().names()).agg(count=nw.len())
 
 
 def user_items(table: Any, columns: Columns) -> Any:
