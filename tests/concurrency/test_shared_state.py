@@ -18,7 +18,6 @@ REVIEWED_CACHES = {
     "graphs.node_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
     "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
-    "ingest.source.Source": ("a frozen value of what was said, equal for all who ask", "holder"),
     "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "graphs.degree_data.DegreeData": (ARRAYS, "band degree_sum joint_band nodes_ends"),
     "releases.grouped.RunsOfTotals": (
@@ -89,7 +88,7 @@ REVIEWED_CACHES = {
 REVIEWED_OUTSIDE = {
     "accounting.recording.recording: _staying": "only commands ask for it, which make one release at a time",
     "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
-    "ingest.source.telling_of_rows: error": "an error on its way, which the thread has that raised it",
+    "ingest.holders.telling_of_rows: error": "an error on its way, which the thread has that raised it",
     "accounting.sql.SqlStorage.__init__: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",

@@ -23,7 +23,7 @@ from anonhist.graphs.edge_query import degree_query, node_query
 from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Degrees, Direction, EdgePolicy, Graph
 from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.graphs.release import as_graph
-from anonhist.ingest import source as source_module
+from anonhist.ingest import holders
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.read import read_profile
 from anonhist.numeric.hashing import keyed_hash
@@ -414,7 +414,7 @@ def test_progress_is_asked_of_the_engine(tmp_path: Path, monkeypatch: pytest.Mon
         asked.append(progress)
         return nullcontext()
 
-    monkeypatch.setattr(source_module, "followed", noted)
+    monkeypatch.setattr(holders, "followed", noted)
     path = tmp_path / "edges.txt"
     path.write_text("a b\n")
     for read in (read_edges, read_degrees):

@@ -22,9 +22,9 @@ from anonhist.graphs.node_names import node_names
 from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.graphs.release import as_graph
 from anonhist.ingest import read_profile
+from anonhist.ingest.holders import holder_of
 from anonhist.ingest.naming import NAMED, as_text, name_columns
 from anonhist.ingest.query import fetch
-from anonhist.ingest.source import holder_of
 from anonhist.local.reading import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

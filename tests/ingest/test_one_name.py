@@ -19,9 +19,9 @@ from anonhist.errors import DataError
 from anonhist.graphs.node_names import node_names
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
+from anonhist.ingest.holders import holder_of
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.query import fetch
-from anonhist.ingest.source import holder_of
 from anonhist.local.reading import opened_values
 from anonhist.numeric.value_name import value_name
 from anonhist.profiles import Profile

@@ -13,8 +13,8 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.ingest import EngineLimits, read_profile
 from anonhist.ingest import query as passes
+from anonhist.ingest.holders import Files, holder_of
 from anonhist.ingest.query import Pass
-from anonhist.ingest.source import Files, holder_of
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
 

@@ -12,9 +12,9 @@ from anonhist.errors import DataError, UsageError
 from anonhist.graphs.reading import read_edges
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
+from anonhist.ingest.holders import holder_of
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.query import fetch
-from anonhist.ingest.source import holder_of
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 

@@ -129,7 +129,7 @@ def release_windows_of(
 ) -> None:
     """Read, release and write the windows: of all groups, where there are some."""
     from anonhist.accounting.recording import Price
-    from anonhist.ingest.row_kinds import NO_COUNT, SaidOfRows
+    from anonhist.ingest.source import NO_COUNT, SaidOfRows
     from anonhist.ingest.windows import listed_days, read_cumulative, read_cumulative_groups, unit_of_windows
     from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
     from anonhist.profiles.windows import in_one_group

@@ -24,8 +24,8 @@ from anonhist.ingest.engine import (
     followed,
     translate_failures,
 )
+from anonhist.ingest.holders import telling_of_rows
 from anonhist.ingest.locations import escape_pattern, is_remote, readable
-from anonhist.ingest.source import telling_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,11 +11,11 @@ from anonhist.graphs.edge_documents import local_files, names_in_document
 from anonhist.graphs.edge_formats import EdgeFormat, edge_format_of, nodes_of_lines
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES
 from anonhist.ingest.files import DATABASES
+from anonhist.ingest.holders import Reading, holder_of
 from anonhist.ingest.locations import as_path
 from anonhist.ingest.memory import plain_labels
 from anonhist.ingest.naming import as_text, check_batch, name_columns, names_of
 from anonhist.ingest.query import record_batches, text_buffers
-from anonhist.ingest.source import Reading, holder_of
 from anonhist.numeric.hashing import hash_buffer
 
 if TYPE_CHECKING:

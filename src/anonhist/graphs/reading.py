@@ -30,12 +30,12 @@ from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.files import DATABASES, SPARK_URLS, Form, SparkFiles, is_delimited
+from anonhist.ingest.holders import Reading, holder_of
 from anonhist.ingest.locations import as_path
 from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import check_batch, check_named
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, record_batches
-from anonhist.ingest.source import Reading, holder_of
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 

@@ -138,6 +138,19 @@ class Header:
         return error
 
 
+@dataclass(frozen=True)
+class RowKind:
+    """What a row stands for (``"events"``, ``"counts"`` or ``"prevalences"``), and which columns say so.
+
+    Of prevalences, ``label`` is the column of counts.
+    """
+
+    rows: str
+    label: str
+    count: str | None = None
+    prevalence: str | None = None
+
+
 _SIGNS_OF_SPARK = ".`"
 # These compare quoted names as they are written; others that Ibis reads take names that differ in case for one.
 _EXACT = {"clickhouse", "postgres", "snowflake"}

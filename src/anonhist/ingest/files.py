@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".hist": "\t"}
 # What a line of a text is, where it has no columns.
 LINES = ("labels", "uniq")
+# What the columns of data that are counted are called.
+COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 
 
 class Form(Enum):

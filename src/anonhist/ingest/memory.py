@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.files import COUNTED
 from anonhist.ingest.naming import names_of
 from anonhist.ingest.plain_types import whole_count
-from anonhist.ingest.row_kinds import COUNTED
 from anonhist.numeric.value_name import check_one_dimension
 
 TABLES = (
@@ -60,15 +60,12 @@ _COLUMN = (
 _MAPPING = (
     "Say what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
 )
-_STRUCTURES = (
-    "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
-)
 # What pandas and Polars call counts.
 _COUNT_NAMES = ("count", "proportion")
 
 
 def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
-    """Return a mapping or a counted Series as a table with the columns of its format, and all else as it is.
+    """Return a mapping or a counted Series as a table with the columns of its format, and another Series as it is.
 
     Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
     have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
@@ -77,21 +74,15 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
     if isinstance(source, Mapping):
         return _of_mapping(source, format)
     package = package_of(source)
-    if package == "narwhals" and hasattr(source, "to_frame"):
+    if package == "narwhals":
         # A Series may be counted, whoever wraps it.
         return counted_table(source.to_native(), format)
-    if package in ("pandas", "modin") and any(each.__name__ == "Series" for each in type(source).__mro__):
+    if package in ("pandas", "modin"):
         return _of_series(with_known_texts(source), format)
-    is_number = package == "polars" and hasattr(source, "dtype") and source.dtype.is_numeric()
+    is_number = package == "polars" and source.dtype.is_numeric()
     if is_number and format is None and source.name in _COUNT_NAMES:
         raise UsageError(_COLUMN)
     return source
-
-
-def check_no_structures(source: Any) -> None:
-    """Refuse an array of structures, of Polars or Arrow: each would be a label, and counts in it a part of that."""
-    if str(getattr(source, "dtype", None) or getattr(source, "type", None)).casefold().startswith("struct"):
-        raise UsageError(_STRUCTURES)
 
 
 def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: A002

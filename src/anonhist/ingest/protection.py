@@ -15,8 +15,7 @@ from anonhist.profiles import Bounded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from anonhist.ingest.columns import Header
-    from anonhist.ingest.row_kinds import RowKind
+    from anonhist.ingest.columns import Header, RowKind
 
 _NOT_BOUNDED = (
     "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."

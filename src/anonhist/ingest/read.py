@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from anonhist.errors import UsageError
-from anonhist.ingest.columns import Opened
+from anonhist.ingest.columns import Opened, RowKind
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import Parts, check_bound, is_parts, refuse_settled
@@ -26,8 +26,7 @@ from anonhist.ingest.query import (
     tell_of_bound,
     users_query,
 )
-from anonhist.ingest.row_kinds import RowKind, SaidOfRows
-from anonhist.ingest.source import Source
+from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile

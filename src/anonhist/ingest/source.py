@@ -1,62 +1,110 @@
-"""What is read, and how: each source is told by its type once, at the door, and is passed on whole.
+"""What is read: a source as a call names it, and what each of its rows stands for.
 
-A type says what holds the rows, how that is opened, and what is known of it before: whether its rows have keys, and
-what its files are. Nothing below asks again.
+That is one item, a label with its count, or a count with its prevalence. A person says so, by the format and by the
+column of counts; otherwise the names of the columns do, which are public. A column that is called as counts are, and
+that nothing reads, is asked about: to leave it out would lose its counts.
 """
 
 from __future__ import annotations
 
-import os
-import re
-from abc import ABC, abstractmethod
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.columns import Header, Opened, Schema, distinct_names, opened_frame, opened_relation, quoted
-from anonhist.ingest.engine import NO_LIMITS, Spilling, connect, followed, let_go_at_exit, translate_failures
-from anonhist.ingest.files import (
-    DATABASES,
-    HOW_TO_NAME,
-    SPARK_URLS,
-    Form,
-    SparkFiles,
-    check_stated,
-    check_there,
-    ending_of,
-    file_table,
-    form_of,
-    layout_of,
-)
-from anonhist.ingest.locations import match_files
-from anonhist.ingest.memory import (
-    TABLES,
-    check_no_structures,
-    counted_table,
-    package_of,
-    plain_labels,
-    with_known_texts,
-)
-from anonhist.ingest.naming import is_sqlite
-from anonhist.ingest.plain_types import is_spark, with_plain_types
-from anonhist.ingest.row_kinds import COUNTED
-from anonhist.ingest.spark import opened_files, opened_table, without_logs_of_rows
-from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
-from anonhist.ingest.warehouses import connect_to, materialized_views
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.columns import RowKind, required_key
+from anonhist.ingest.engine import Spilling
+from anonhist.ingest.files import COUNTED, LINES, Form, check_stated, check_there
+from anonhist.ingest.holders import ArrowTable, Files, FrameOfPolars, Holder, NoTable, Reading, StandardInput, holder_of
+from anonhist.ingest.memory import counted_table, plain_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from anonhist.ingest.columns import Header, Opened
     from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.protection import Protection
-    from anonhist.ingest.row_kinds import RowKind, SaidOfRows
 
-_SQLITE = "sqlite:///"
-_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
-_BATCH_ROWS = 2**16
+_STRUCTURES = (
+    "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
+)
+#: What people give for the column of counts where there is none: each row is one item.
+NO_COUNT = "none"
+OF_USERS = "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
+_HOW_OF_USERS = (
+    f"give `count={NO_COUNT!r}` if each row is one item; the items of a user cannot be bounded in data that are counted"
+)
+_CALLED = {"count", "counts", "freq", "frequency", "n", "num", "abundance", "reads"}
+
+
+@dataclass(frozen=True)
+class SaidOfRows:
+    """What a person says of the rows, as for ``read_profile``: public choices, None for what is not said."""
+
+    format: str | None
+    label: str | None
+    count: str | None
+    header: bool = True
+
+    @property
+    def column_of_counts(self) -> str | None:
+        """The column of counts, if one is named."""
+        return None if self.count == NO_COUNT else self.count
+
+    def check(self, user: str | None) -> None:
+        """Refuse what contradicts itself, and users to be bounded in data that are counted."""
+        if self.format in LINES and self.count is not None:
+            raise UsageError(
+                "Data with one label per line have no columns: leave out the columns, or leave out the format."
+            )
+        if self.format == "events" and self.column_of_counts is not None:
+            raise UsageError(
+                "`format='events'` means that each row is one item, and `count` names a column of counts: leave one of "
+                "the two out."
+            )
+        if self.format in COUNTED and self.count == NO_COUNT:
+            raise UsageError(
+                f"`count='none'` means that each row is one item, and `format={self.format!r}` that rows are counted: "
+                "leave one of the two out."
+            )
+        if self.format == "prevalences" and self.label is not None:
+            raise UsageError("Data of format prevalences have no labels: leave out `label`.")
+        if user is not None and (self.column_of_counts is not None or self.format in (*COUNTED, "uniq")):
+            raise UsageError(OF_USERS)
+
+    def keys(self) -> tuple[str | None, ...]:
+        """Return the keys of JSON lines to read, whose rows must not decide them."""
+        if self.format == "prevalences":
+            return self.column_of_counts or "count", "prevalence"
+        if self.format == "counts":
+            return self.label or "label", self.column_of_counts or "count"
+        return required_key(self.label), self.column_of_counts
+
+    def prevalences(self, others: Header) -> RowKind:
+        """Return the columns of counts and of prevalences, where these are said or known to be such."""
+        count = self.column_of_counts
+        rest = [] if count is None else others.without(count).names
+        named = rest[0] if len(rest) == 1 and len(others.names) > 1 else None
+        count, prevalence = self.in_place(others, count, named, "prevalences")
+        if count == prevalence:
+            raise UsageError(f"Column {count!r} cannot hold both counts and prevalences: name the counts (`count`).")
+        return RowKind("prevalences", count, count, prevalence)
+
+    def in_place(self, others: Header, first: str | None, second: str | None, kind: str) -> tuple[str, str]:
+        """Return two columns: as they are named, else by their names, else, without any names, by their places."""
+        names = COUNTED[kind]
+        if not self.header and {*others.names} == {"column0", "column1"}:
+            left = iter(name for name in others.names if name not in (first, second))
+            return first or next(left), second or next(left)
+        has_none = not self.header and names[0] not in others.names and names[1] not in others.names
+        if has_none and (first is None or second is None):
+            how = "name those of the labels and of the counts (`label`, `count`)" if kind == "counts" else "keep those"
+            raise DataError(
+                f"Without a header line, data of format {kind} have the two columns {' and '.join(names)}, in this "
+                f"order; these have others: {how}."
+            )
+        return first or names[0], second or names[1]
 
 
 @dataclass(frozen=True)
@@ -86,15 +134,21 @@ class Source:
         return cls(holder, rows, limits)
 
     def as_counted(self) -> Source:
-        """Return it with what is counted in memory as a table."""
-        of = counted_table(self.holder.of, self.rows.format)
-        return replace(self, holder=self.holder if of is self.holder.of else holder_of(of, table=self.holder.table))
+        """Return it with a mapping, or a Series that is counted, as a table."""
+        of = self.holder.of
+        if not isinstance(of, Mapping) and all(each.__name__ != "Series" for each in type(of).__mro__):
+            return self
+        return replace(self, holder=holder_of(counted_table(of, self.rows.format), table=self.holder.table))
 
     def lone_labels(self, user: str | None) -> list[Any] | None:
         """Return the labels of a source that is nothing but labels in memory, which have no columns; else None."""
+        of = self.holder.of
         if isinstance(self.holder, FrameOfPolars | ArrowTable):
-            check_no_structures(self.holder.of)
-        labels = plain_labels(self.holder.of) if isinstance(self.holder, NoTable) else None
+            # Each structure would be a label, and counts in it a part of that. Only columns have one type.
+            kind = getattr(of, "dtype", None) or getattr(of, "type", None)
+            if str(kind).casefold().startswith("struct"):
+                raise UsageError(_STRUCTURES)
+        labels = plain_labels(of) if isinstance(self.holder, NoTable) else None
         named = (self.rows.label, self.rows.count, user, self.holder.table)
         if labels is None or (named == (None,) * len(named) and self.rows.format not in (*COUNTED, "uniq")):
             return labels
@@ -105,16 +159,40 @@ class Source:
         if isinstance(self.holder, NoTable) and plain_labels(self.holder.of) is not None:
             raise UsageError(f"A list of labels has no {needed}: pass a table.")
 
-    def kind(self, header: Header, protection: Protection, *others: str) -> RowKind:
-        """Return what a row stands for, as :meth:`~anonhist.ingest.row_kinds.SaidOfRows.kind` does.
+    def kind(self, header: Header, protection: Protection, *used: str) -> RowKind:
+        """Return what a row stands for; refuse missing columns, and a schema that says one thing and may mean another.
 
-        Columns of users and of their order that are not there are refused, too. ``others`` are read besides.
+        ``used`` are columns that are read for something else, besides those of the protection. Items of a user cannot
+        be bounded where rows are counted.
         """
+        said, user, known = self.rows, protection.user, self.rows.format
+        others, count = header.without(*protection.columns_read, *used), said.column_of_counts
+        is_unsaid = (said.format, said.count) == (None, None)
         # Names of columns may say what rows are where they are public: keys are data, and so may the first line be.
-        may_recognize = self.holder.form is not Form.JSON and not isinstance(self.holder, StandardInput)
-        used = (*protection.columns_read, *others)
-        kind = self.rows.kind(header, used, user=protection.user, may_recognize=may_recognize)
-        header.require(user=protection.user, order=protection.order_by)
+        if is_unsaid and self.holder.form is not Form.JSON and not isinstance(self.holder, StandardInput):
+            names = tuple(others.names)
+            if said.label is None and names == COUNTED["prevalences"]:
+                known = "prevalences"
+            elif said.label in (None, "label") and names == COUNTED["counts"]:
+                known = "counts"
+        if user is not None and known in COUNTED:
+            raise UsageError(f"{OF_USERS[:-1]}: give `count={NO_COUNT!r}` if each row is one item.")
+        if known == "prevalences":
+            kind = said.prevalences(others)
+        elif known in ("counts", "uniq"):
+            kind = RowKind("counts", *said.in_place(others, said.label, count, "counts"))
+        else:
+            header.require(count=count)
+            label = others.without(count).label_column(None) if said.label is None else said.label
+            kind = RowKind("events" if count is None else "counts", label, count)
+        if kind.rows == "counts" and kind.label == kind.count:
+            raise UsageError(f"Column {kind.label!r} cannot hold both labels and counts: name two (`label`, `count`).")
+        roles = {"count": kind.count, "prevalence": kind.prevalence}
+        header.require(**roles if kind.rows == "prevalences" else {"label": kind.label, **roles})
+        if kind.rows == "events" and is_unsaid:
+            # A single column is that of labels, unless it is called as counts are and nobody named it.
+            refuse_counts(others.without(said.label), None if user is None else _HOW_OF_USERS)
+        header.require(user=user, order=protection.order_by)
         return kind
 
     def open(
@@ -135,366 +213,11 @@ class Source:
         return self.holder.open(asked)
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a source is read.
-
-    ``twice`` says that more than one query will run: standard input, which can be read only once, is kept then. Lines
-    of delimited files that begin with ``comment`` are comments; ``keys`` are the keys of JSON lines to read. Sentences
-    call a file ``what``. Engines that are not ours, a database server or the connection of a relation, spill where they
-    are told to, and refuse ``limits``.
-    """
-
-    keys: Iterable[str | None] = ()
-    comment: str | None = None
-    twice: bool = False
-    what: str = "The input"
-    progress: Callable[[float], None] | None = None
-    spilling: Spilling = Spilling.TO_FOLDER
-    limits: EngineLimits | None = None
-
-    def connect(self, path: str = ":memory:", *, read_only: bool = False) -> AbstractContextManager[Any]:
-        """Open DuckDB."""
-        return connect(path, read_only=read_only, spilling=self.spilling, limits=self.limits or NO_LIMITS)
-
-
-_READING = Reading()
-
-
-@dataclass(frozen=True)
-class Holder(ABC):
-    """What holds rows: ``of`` is its address or the thing itself, ``form`` what its files are, if it has any."""
-
-    # It may be an address with a password, or a table: neither is shown.
-    of: Any = field(repr=False)
-    table: str | None = None
-    form: Form | None = None
-    # Whether our own DuckDB reads it, whether it has tables to name, and whether an engine of SQL may write its values.
-    is_ours: ClassVar[bool] = False
-    has_tables: ClassVar[bool] = False
-    may_be_sql: ClassVar[bool] = True
-
-    @contextmanager
-    def open(self, asked: Reading = _READING) -> Iterator[Opened]:
-        """Open it as a Narwhals table; what engines raise inside comes out as one sentence without data."""
-        let_go_at_exit()
-        if not self.is_ours and asked.limits not in (None, NO_LIMITS):
-            raise UsageError(
-                "`memory_limit`, `threads` and `temp_directory` are for DuckDB, which reads files and its own "
-                "databases; this source is held by another engine: set its limits there, and leave these out."
-            )
-        if self.table is not None and not self.has_tables:
-            scheme = self.of.partition("://")[0] if isinstance(self.of, str) and "://" in self.of else ""
-            if _SCHEME.fullmatch(scheme):
-                raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
-            raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
-        with self._opened(asked) as opened, telling_of_rows(opened.header.schema), ExitStack() as stack:
-            if self.may_be_sql and is_spark(opened.table):
-                stack.enter_context(without_logs_of_rows())
-            yield replace(opened, table=with_plain_types(opened.table)) if self.may_be_sql else opened
-
-    @abstractmethod
-    def _opened(self, asked: Reading) -> AbstractContextManager[Opened]:
-        """Open it, each of its columns by its name."""
-
-
-def holder_of(
-    source: Any,
-    *,
-    table: str | None = None,
-    format: str | None = None,  # noqa: A002
-    delimiter: str | None = None,
-    header: bool = True,
-) -> Holder:
-    """Return what holds the rows of a source, by its type and by how its text begins."""
-    if isinstance(source, os.PathLike):
-        source = os.fspath(source)
-    if isinstance(source, str):
-        database = next((kind for schemes, kind in _DATABASES.items() if source.startswith(schemes)), None)
-        if database is not None:
-            return database(source, table)
-        files: type[Files] = StandardInput if source == "-" else Files
-        return files(source, table, form_of(source, format), format, delimiter, header)
-    if isinstance(source, SparkFiles):
-        return FilesOfSpark(source, table, form_of(source, format), format, delimiter, header)
-    return _IN_MEMORY.get(package_of(source), NoTable)(source, table)
-
-
-@contextmanager
-def telling_of_rows(schema: Schema) -> Iterator[None]:
-    """Mark errors that may depend on rows: all but those about columns, if their names and types were declared."""
-    try:
-        yield
-    except AnonhistError as error:
-        if schema in (Schema.NAMED, Schema.FOUND) or not (isinstance(error, UsageError) or error.is_public):
-            error.may_tell_rows = True
-        raise
-
-
-@dataclass(frozen=True)
-class Files(Holder):
-    """A path, a pattern or a URL, whose files DuckDB reads."""
-
-    format: str | None = None
-    delimiter: str | None = None
-    header: bool = True
-    is_ours: ClassVar[bool] = True
-
-    @contextmanager
-    def _opened(self, asked: Reading) -> Iterator[Opened]:
-        with translate_failures(asked.what, path=self.of), asked.connect() as connection:
-            opened = self._kept(connection, asked)
-            with followed(connection, asked.progress):
-                yield opened
-
-    def _kept(self, connection: Any, asked: Reading) -> Opened:
-        """Return the files as a table."""
-        opened = file_table(
-            connection,
-            self.of,
-            format=self.format,
-            delimiter=self.delimiter,
-            header=self.header,
-            comment=asked.comment,
-            keys=asked.keys,
-        )
-        return replace(opened, read_again=self.read_again)
-
-    @property
-    def read_again(self) -> tuple[str, ...]:
-        """The files that DuckDB can read again, the same and fast: Parquet files on this machine.
-
-        What comes through a pipe or the network, text, and databases are none: what a view or a computed column shows
-        may change with every reading.
-        """
-        return tuple(match_files(self.of)) if self.form is Form.PARQUET else ()
-
-
-class StandardInput(Files):
-    """Standard input, of which nothing is guessed."""
-
-    def _kept(self, connection: Any, asked: Reading) -> Opened:
-        import narwhals as nw
-
-        opened = super()._kept(connection, asked)
-        if asked.twice:
-            opened.table.to_native().create("input")
-            opened = replace(opened, table=nw.from_native(connection.table("input")))
-        return opened
-
-
-class FilesOfSpark(Files):
-    """Files that Spark reads."""
-
-    is_ours: ClassVar[bool] = False
-
-    @contextmanager
-    def _opened(self, asked: Reading) -> Iterator[Opened]:
-        layout = None
-        if self.form is Form.DELIMITED:
-            layout = layout_of(ending_of(self.of) or "", self.format, self.delimiter, header=self.header)
-        with opened_files(self.of.path, self.form, layout, asked.keys, asked.what) as opened:
-            yield opened
-
-
-class SparkTable(Holder):
-    """A table of Spark, at an address."""
-
-    has_tables: ClassVar[bool] = True
-
-    def _opened(self, asked: Reading) -> AbstractContextManager[Opened]:
-        return opened_table(self.of, self.table)
-
-
-class DuckDBTable(Holder):
-    """A table of a file of DuckDB; its views may infer types from files."""
-
-    is_ours: ClassVar[bool] = True
-    has_tables: ClassVar[bool] = True
-
-    @contextmanager
-    def _opened(self, asked: Reading) -> Iterator[Opened]:
-        import narwhals as nw
-
-        path = _database_path(self.of, "duckdb:///")
-        with translate_failures("The database", path=path), asked.connect(path, read_only=True) as connection:
-            query = (
-                "SELECT table_name, table_type FROM information_schema.tables "
-                "WHERE table_schema = current_schema() ORDER BY 1"
-            )
-            kinds = dict(connection.execute(query).fetchall())
-            _check_table(list(kinds), self.table)
-            schema = Schema.DECLARED if kinds[str(self.table)] == "BASE TABLE" else Schema.FOUND
-            opened = opened_frame(nw.from_native(connection.table(quoted(str(self.table)))), schema)
-            with followed(connection, asked.progress):
-                yield opened
-
-
-class IbisTable(Holder):
-    """A table of SQLite, of PostgreSQL or of a warehouse."""
-
-    has_tables: ClassVar[bool] = True
-
-    @contextmanager
-    def _opened(self, asked: Reading) -> Iterator[Opened]:
-        try:
-            import ibis
-        except ImportError:
-            raise MissingExtraError(
-                "SQLite, PostgreSQL and warehouses are read through Ibis; install it with: pip install "
-                "'anonhist[ibis]'."
-            ) from None
-        import narwhals as nw
-
-        # SQLite would make a database that is not there, and Ibis reads a relative path as an absolute one.
-        path = _database_path(self.of, _SQLITE) if self.of.startswith("sqlite") else ""
-        with translate_failures("The database", path=path):
-            connection = ibis.sqlite.connect(path) if path else connect_to(self.of)
-            try:
-                if path and asked.spilling is Spilling.FORBIDDEN:
-                    connection.con.execute("PRAGMA temp_store = MEMORY")
-                views = materialized_views(connection) if self.of.startswith("postgres") else []
-                _check_table(sorted([*connection.list_tables(), *views]), self.table)
-                named = str(self.table)
-                if path:
-                    yield _opened_sqlite(nw.from_native(sqlite_table(connection, named)), Schema.DECLARED)
-                else:
-                    yield opened_frame(nw.from_native(connection.table(named)), Schema.DECLARED)
-            finally:
-                connection.disconnect()
-
-
-def _database_path(url: str, prefix: str) -> str:
-    path = url.removeprefix(prefix)
-    if path == url or not path:
-        message = f"Name the database file as {prefix}PATH, with three slashes (four where the path is absolute)."
-        raise UsageError(message)
-    if not Path(path).is_file():
-        raise public_error(f"There is no database file {mask(path)!r}.")
-    return path
-
-
-def _opened_sqlite(table: Any, schema: Schema) -> Opened:
-    """Return a table of SQLite, whose types do not bind: each value is named for itself."""
-    return replace(opened_frame(table, schema), table=with_names_of_values(table))
-
-
-def _check_table(names: list[str], table: str | None) -> None:
-    have = ", ".join(map(repr, names)) or "none"
-    if table is None:
-        raise UsageError(f"Say which table of the database to read (`table`); it has {have}.")
-    if table not in names:
-        raise public_error(f"The database has no table {table!r}; it has {have}.")
-
-
-class NoTable(Holder):
-    """Labels in memory, or what cannot be read."""
-
-    def _opened(self, asked: Reading) -> AbstractContextManager[Opened]:
-        raise UsageError("This source is neither a file, a database, a table, an array nor a list of labels.")
-
-
-class Frame(Holder):
-    """A table in memory, or one that its own engine holds, as a relation of DuckDB or a table of Ibis or Spark.
-
-    Relations and tables of Spark may infer their columns from files, and pandas its types from rows.
-    """
-
-    schema: ClassVar[Schema] = Schema.FOUND
-
-    @contextmanager
-    def _opened(self, asked: Reading) -> Iterator[Opened]:
-        if type(self.of).__module__.startswith("pyspark.pandas"):
-            raise UsageError("A table of pandas on Spark is not read as it is: pass its Spark table, table.to_spark().")
-        with translate_failures("The table"):
-            yield self._named(self.of)
-
-    def _named(self, native: Any) -> Opened:
-        import narwhals as nw
-
-        frame = nw.from_native(native, allow_series=True)
-        table = frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame
-        if not self.may_be_sql:
-            return Opened(table, Header(table.collect_schema().names(), self.schema))
-        return _opened_sqlite(as_declared(table), self.schema) if is_sqlite(table) else opened_frame(table, self.schema)
-
-
-class FrameOfPolars(Frame):
-    """A table or a Series of Polars, whose types are declared."""
-
-    schema: ClassVar[Schema] = Schema.DECLARED
-    may_be_sql: ClassVar[bool] = False
-
-
-class FrameOfPandas(Frame):
-    """A table or a Series of pandas or Modin, whose columns may have equal names."""
-
-    schema: ClassVar[Schema] = Schema.NAMED
-    may_be_sql: ClassVar[bool] = False
-
-    def _named(self, native: Any) -> Opened:
-        import narwhals as nw
-
-        native = with_known_texts(native)
-        if not hasattr(native, "columns") or native.columns.is_unique:
-            return super()._named(native)
-        names = list(map(str, native.columns))
-        held = distinct_names(names)
-        header = Header(names, self.schema, dict(zip(names, held, strict=True)))
-        return Opened(nw.from_native(native.set_axis(held, axis=1)), header)
-
-
-class ArrowTable(Holder):
-    """What Arrow holds, which has no windows, which bounding users takes: DuckDB reads its memory where it lies."""
-
-    is_ours: ClassVar[bool] = True
-
-    @contextmanager
-    def _opened(self, asked: Reading) -> Iterator[Opened]:
-        import pyarrow as pa
-
-        with translate_failures("The table"), asked.connect() as connection:
-            table = self.of
-            if isinstance(table, pa.Array | pa.ChunkedArray):
-                table = pa.table({"label": table})
-            elif isinstance(table, pa.RecordBatchReader):
-                table = table.read_all()
-            # Of a table, batch or data set, or of a scanner.
-            names = (table.projected_schema if hasattr(table, "projected_schema") else table.schema).names
-            yield opened_relation(connection.from_arrow(table), Schema.DECLARED, names)
-
-
-class TableOfSqlFrame(Holder):
-    """A table of SQLFrame, which has no types or functions of its own: it is what its engine hands over."""
-
-    is_ours: ClassVar[bool] = True
-
-    @contextmanager
-    def _opened(self, asked: Reading) -> Iterator[Opened]:
-        import narwhals as nw
-
-        with translate_failures("The table"), asked.connect() as connection:
-            try:
-                batches = self.of.toArrow(batch_size=_BATCH_ROWS)
-            except NotImplementedError:
-                raise UsageError(
-                    "A table of SQLFrame is read where DuckDB holds it: read that of another engine through Ibis, or "
-                    "write it to a Parquet file."
-                ) from None
-            connection.from_arrow(batches).create("input")
-            yield opened_frame(nw.from_native(connection.table("input")), Schema.DECLARED)
-
-
-# Whose addresses begin so; the first that matches counts.
-_DATABASES: dict[tuple[str, ...], type[Holder]] = {
-    SPARK_URLS: SparkTable,
-    ("duckdb://",): DuckDBTable,
-    DATABASES: IbisTable,
-}
-_IN_MEMORY: dict[str, type[Holder]] = {
-    **dict.fromkeys(TABLES, Frame),
-    **dict.fromkeys(("pandas", "modin"), FrameOfPandas),
-    "polars": FrameOfPolars,
-    "pyarrow": ArrowTable,
-    "sqlframe": TableOfSqlFrame,
-}
+def refuse_counts(unused: Header, how: str | None) -> None:
+    """Refuse columns that are called as counts are, and are not read; ``how`` says what to do instead."""
+    found = [name for name in unused.names if str(name).strip().casefold() in _CALLED]
+    if not found:
+        return
+    named = f"`count={found[0]!r}`" if len(found) == 1 else "its name (`count`)"
+    how = how or f"give {named} if it does, or `count={NO_COUNT!r}` if each row is one item"
+    raise UsageError(f"Column {' or '.join(map(repr, found))} may say how many items a row stands for: {how}.")

@@ -27,8 +27,7 @@ from anonhist.ingest.query import (
     large_units,
 )
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
-from anonhist.ingest.row_kinds import SaidOfRows
-from anonhist.ingest.source import Source
+from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import (
     CumulativeCounts,

@@ -15,13 +15,13 @@ from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.columns import Opened, Schema, opened_frame, opened_relation, quoted, required_key
 from anonhist.ingest.engine import Spilling, connect, followed, translate_failures
 from anonhist.ingest.files import Form, SparkFiles, check_stated, file_table, form_of
+from anonhist.ingest.holders import holder_of
 from anonhist.ingest.locations import as_path, identity, match_files
 from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import as_text, check_batch, is_sqlite, name_columns
 from anonhist.ingest.plain_types import holds_objects, mapped_objects, with_plain_types
 from anonhist.ingest.query import batches
-from anonhist.ingest.row_kinds import refuse_counts
-from anonhist.ingest.source import holder_of
+from anonhist.ingest.source import refuse_counts
 from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
 from anonhist.ingest.typed_files import NO_TYPE
 from anonhist.local.report_rows import (

@@ -13,14 +13,14 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.delimited import label_blocks
 from anonhist.ingest.engine import EngineLimits, Spilling
 from anonhist.ingest.files import LINES, input_files
+from anonhist.ingest.holders import StandardInput
 from anonhist.ingest.locations import identity
 from anonhist.ingest.naming import check_batch
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import bounded_rows, check_whole, record_batches, text_buffers
 from anonhist.ingest.random_order import key_where
-from anonhist.ingest.row_kinds import SaidOfRows
-from anonhist.ingest.source import Source, StandardInput
+from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
 from anonhist.sketches.sketch import Sketch
 

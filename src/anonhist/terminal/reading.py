@@ -127,8 +127,7 @@ def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles,
 
 def named_source(source: str, reading: dict[str, Any]) -> Source:
     """Return a source and what the options say of its rows as one value."""
-    from anonhist.ingest.row_kinds import SaidOfRows
-    from anonhist.ingest.source import Source
+    from anonhist.ingest.source import SaidOfRows, Source
 
     held, said = held_source(source, reading)
     rows = SaidOfRows(*(said[name] for name in ("format", "label", "count", "header")))

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.holders import Reading, holder_of
 from anonhist.ingest.locations import as_path
 from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.periods import Period
 from anonhist.ingest.query import fetch
-from anonhist.ingest.source import Reading, holder_of
 from anonhist.mechanisms.group_planning import GroupSize
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.groups.reading import read_recorded
 from anonhist.ingest.protection import Protection
-from anonhist.ingest.row_kinds import SaidOfRows
-from anonhist.ingest.source import Source
+from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile, parse_levels

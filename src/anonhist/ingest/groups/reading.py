@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.files import COUNTED
 from anonhist.ingest.group_names import (
     GROUP,
     Grouping,
@@ -38,7 +39,6 @@ from anonhist.ingest.query import (
     whole_column,
     whole_numbers,
 )
-from anonhist.ingest.row_kinds import COUNTED
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.numeric.arrays import sum_equal

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.ingest.engine import NO_LIMITS, connect
+from anonhist.ingest.holders import holder_of
 from anonhist.ingest.naming import NAMED, as_text, check_batch, has_no_type, name_columns, names_of
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, bounded, schema_of, without_missing
 from anonhist.ingest.protection import Protection
@@ -24,7 +25,7 @@ from anonhist.ingest.query import (
     tell_of_unlabelled,
 )
 from anonhist.ingest.random_order import HASH, add_hash
-from anonhist.ingest.source import Source, holder_of
+from anonhist.ingest.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,8 +19,7 @@ from anonhist.ingest.parts.files import PartFile, PartWriter, all_rows, is_parts
 from anonhist.ingest.parts.rows import ENDING, PartDocument, bounded, parse_part, together
 from anonhist.ingest.query import check_users
 from anonhist.ingest.random_order import key_where
-from anonhist.ingest.row_kinds import SaidOfRows
-from anonhist.ingest.source import Source
+from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken
 
 if TYPE_CHECKING:
