@@ -33,6 +33,7 @@ from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name
 from anonhist.ingest.plain_types import counts_of_objects, holds_objects
 from anonhist.ingest.sqlite_values import with_used_columns
 from anonhist.ingest.user_bounds import UserBound, bounded_users
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,13 +148,35 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     return bounded_users(rows, bound)
 
 
-def users_query(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (items, users): how many users have each number of rows that count, before any bound."""
+def bounded_units(table: Any, columns: Columns, of: Bounded, bound: int) -> BoundedUnits:
+    """Return how many groups, or items, each unit has, of a table in which all values have names and are counts."""
+    numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, of))]
+    return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
+
+
+def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
+    """Return the lazy query (items, users): how many units have each number of what is bounded, before any bound."""
     import narwhals as nw
 
-    label = as_text(table, columns.label, only_whole=columns.only_whole)
-    rows = table.select(label=label, user=identity_of(table, str(columns.user))).filter(is_item(columns))
-    return rows.group_by("user").agg(items=nw.len()).group_by("items").agg(users=nw.len()).select("items", "users")
+    selected, grouping = {"label": as_text(table, columns.label)}, columns.grouping
+    if grouping.parts:
+        selected |= group_keys(table, grouping.parts)
+    if of.unit == "user":
+        selected["user"] = identity_of(table, str(columns.user))
+        rows = table.select(**selected).filter(is_item(columns))
+    elif columns.rows == "counts":
+        _, number = whole_numbers(table, columns.count or "count")
+        rows = table.select(**selected, count=number).filter(nw.col("count") > 0)
+    else:
+        rows = table.select(**selected)
+    if of.unit == "label" and not columns.keep_null:
+        rows = rows.filter(~nw.col("label").is_null())
+    rows = in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
+    if of.part == "group":
+        rows = rows.group_by(of.unit, GROUP).agg(items=nw.len())
+    numbers, units = f"{of.part}s", f"{of.unit}s"
+    counted = rows.group_by(of.unit).agg(nw.len().alias(numbers))
+    return counted.group_by(numbers).agg(nw.len().alias(units)).select(numbers, units)
 
 
 def is_item(columns: Columns) -> Any:

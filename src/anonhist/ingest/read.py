@@ -15,6 +15,7 @@ from anonhist.ingest.protection import Protection, unit_of_profile
 from anonhist.ingest.query import (
     Columns,
     Shares,
+    bounded_units,
     check_sums,
     check_whole,
     counted_events,
@@ -24,7 +25,6 @@ from anonhist.ingest.query import (
     prevalences_query,
     profile_pairs,
     tell_of_bound,
-    users_query,
 )
 from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.numeric.value_name import value_name
@@ -186,7 +186,7 @@ def read_profile(
         else:
             pairs = _events(opened, columns, notify, shares)
         # Last, so that what is refused was refused for what it shows to every reading.
-        users = _users(opened.table, columns) if count_users else None
+        users = bounded_units(opened.table, columns, *protection.bounded) if count_users else None
     return _profile(pairs, protection.unit, protection.order_key, users)
 
 
@@ -226,13 +226,6 @@ def _events(
     if columns.user is not None and notify is not None:
         tell_of_bound(table, columns, sum(count * prevalence for count, prevalence in pairs), notify)
     return pairs
-
-
-def _users(table: Any, columns: Columns) -> BoundedUnits:
-    """Return how many items each user has, of a table in which all values have names."""
-    rows = fetch(users_query(table, columns))
-    items = Profile.from_prevalences([(int(each), int(users)) for each, users in rows])
-    return BoundedUnits(columns.max_per_user or 1, items)
 
 
 def _prevalences(

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from anonhist.ingest.group_names import UNGROUPED, Grouping, parts_of, with_periods
 from anonhist.ingest.group_values import Part
 from anonhist.ingest.plain_types import with_plain_types
-from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, users_query
+from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, units_query
 from anonhist.ingest.windows import increments_query
+from anonhist.profiles import Bounded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +79,7 @@ QUERIES: Mapping[str, Query] = {
     "events, decimals": _events("amount", "user", 5, "amount"),
     "events, times": _events("seen"),
     "events, times with a zone": _events("zoned"),
-    "users": lambda table: users_query(table, Columns("query", "user", 5)),
+    "users": lambda table: units_query(table, Columns("query", "user", 5), Bounded.ITEMS_OF_USERS),
     "rows left out": lambda table: dropped_query(table, Columns("price", "user", 5)),
     "groups": _events("query", grouping=_OF_DAYS),
     "groups, five items of each user": _events("query", "user", 5, grouping=_COUNTRIES),

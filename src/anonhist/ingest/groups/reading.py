@@ -27,6 +27,7 @@ from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of, nam
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
+    bounded_units,
     check_sums,
     check_whole,
     counts_query,
@@ -37,12 +38,11 @@ from anonhist.ingest.query import (
     prevalences_query,
     record_batches,
     whole_column,
-    whole_numbers,
 )
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.numeric.arrays import sum_equal
-from anonhist.profiles import Bounded, BoundedUnits, Profile
+from anonhist.profiles import Bounded, Profile
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.randomness import SystemSource
 
@@ -57,33 +57,6 @@ if TYPE_CHECKING:
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
-
-
-def units_of_groups(table: Any, columns: Columns, bounded: tuple[Bounded, int]) -> BoundedUnits:
-    """Return how many groups, or items, each unit has, of a table in which all values have names and are counts."""
-    of, bound = bounded
-    numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, of))]
-    return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
-
-
-def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
-    """Return the lazy query (number, units): how many units have each number of what is bounded, before any bound."""
-    import narwhals as nw
-
-    selected = {"label": as_text(table, columns.label)} | group_keys(table, columns.grouping.parts)
-    if of.unit == "user":
-        rows = table.select(**selected, user=identity_of(table, str(columns.user))).filter(is_item(columns))
-    elif columns.rows == "counts":
-        _, number = whole_numbers(table, columns.count or "count")
-        rows = table.select(**selected, count=number).filter(nw.col("count") > 0)
-    else:
-        rows = table.select(**selected)
-    if of.unit == "label" and not columns.keep_null:
-        rows = rows.filter(~nw.col("label").is_null())
-    rows = in_groups(rows, columns.grouping, keep_null=columns.keep_null)
-    if of.part == "group":
-        rows = rows.group_by(of.unit, GROUP).agg(items=nw.len())
-    return rows.group_by(of.unit).agg(number=nw.len()).group_by("number").agg(units=nw.len()).select("number", "units")
 
 
 def prevalences_of_groups(table: Any, columns: Columns) -> Any:
@@ -330,7 +303,7 @@ def read_recorded(
             _tell_of_shared(labels_of_several(events, columns), notify)
         above = tuple(map(read_level, range(len(parts) if levels is Levels.CROSSING else 0)))
         # Last, so that what is refused was refused for what it shows to every reading.
-        units = None if bounded is None else units_of_groups(events, columns, bounded)
+        units = None if bounded is None else bounded_units(events, columns, *bounded)
     return GroupedProfile(
         own,
         profiles,
