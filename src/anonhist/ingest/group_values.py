@@ -121,11 +121,11 @@ class Part:
             return nw.col(self.name)
         if self.period is not None:
             return period_key(table, self.column, self.period, self.told)
-        held, column = self.kind_in(table), nw.col(self.column)
-        is_category = is_of_pandas(table) and isinstance(table.collect_schema()[self.column], nw.Categorical | nw.Enum)
+        kind, column = table.collect_schema()[self.column], nw.col(self.column)
+        is_category = is_of_pandas(table) and isinstance(kind, nw.Categorical | nw.Enum)
         if is_category or holds_objects(table, self.column):
             return mapped_objects(table, self.column, _of_object)
-        if held is ValueKind.TRUTH and declared(table, self.column) is None:
+        if isinstance(kind, nw.Boolean):
             # Engines write them in capitals, in small letters or as numbers.
             truth = nw.when(column).then(nw.lit("true")).otherwise(nw.lit("false"))
             return nw.when(~column.is_null()).then(truth)
