@@ -236,7 +236,7 @@ def check_stated(
     of the column of labels, which makes it CSV with a header line. Nor is it from that of a .txt file, which may hold
     labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
     """
-    if not isinstance(source, str) or source != "-":
+    if source != "-":
         if label is None and header and format in (None, "events") and ending_of(source) == ".txt":
             check_there(source)
             raise UsageError(

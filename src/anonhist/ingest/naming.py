@@ -58,22 +58,6 @@ def declared(table: Any, name: str) -> Declared | None:
     return next((each for each in Declared if f"{name}{each.value}" in names), None)
 
 
-def total_order(table: Any, name: str) -> dict[str, Any] | None:
-    """Return the columns that order values: numbers as floats, texts as written, bytes; None if the type binds."""
-    import narwhals as nw
-
-    held, named = declared(table, name), nw.col(name)
-    if held is None:
-        return None
-    if name + ORDER in table.collect_schema().names():
-        return {RANKS[-1]: nw.col(name + ORDER)}
-    rank = nw.col(held.column(name)).str.slice(0, 1)
-    is_number = rank == _CLASS_OF_NUMBERS
-    # Engines may cast rows of which they are not asked.
-    number = nw.when(is_number).then(named).otherwise(nw.lit("0")).cast(nw.Float64)
-    return dict(zip(RANKS, (rank, number, nw.when(~is_number).then(named).otherwise(nw.lit(""))), strict=True))
-
-
 def names_of(values: Iterable[Any], *, only_whole: bool = False) -> Any:
     """Return the names of values as an Arrow array of large texts, null where a value is missing.
 
@@ -282,6 +266,10 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
     return {NAMED: nw.when(nw.any_horizontal(*nameless, ignore_nulls=True)).then(nw.lit(0)).otherwise(nw.lit(1))}
 
 
+# Types whose values are grouped, but not compared or sorted: a bound on users would not hold.
+_NOT_COMPARED = {"DuckDB union", "DuckDB variant", "Spark interval"}
+
+
 def identity_of(table: Any, name: str) -> Any:
     """Return what tells users apart, null where there is no value: an expression, or a series."""
     import narwhals as nw
@@ -289,8 +277,8 @@ def identity_of(table: Any, name: str) -> Any:
     if holds_objects(table, name):
         return as_text(table, name)
     kind, column = table.collect_schema()[name], nw.col(name)
-    if isinstance(kind, nw.Unknown):
-        _check_comparable(table, name)
+    if isinstance(kind, nw.Unknown) and _type_of_engine(table, name) in _NOT_COMPARED:
+        raise DataError("The column of users has a type whose values cannot all be compared: convert it to text first.")
     if isinstance(kind, nw.Object | nw.String | nw.Categorical | nw.Enum):
         # Categories of pandas may be 1 and "1", which have one name.
         # As it is written: a column of SQLite may have a collation under which "ann" and "ANN" are equal.
@@ -300,12 +288,6 @@ def identity_of(table: Any, name: str) -> Any:
         return column
     # Arrow tells −0 from 0.
     return nw.when(~is_missing(table, name)).then(column + nw.lit(0.0))
-
-
-def _check_comparable(table: Any, name: str) -> None:
-    """Refuse users of a type whose values are grouped, but not compared or sorted, so that a bound would not hold."""
-    if _type_of_engine(table, name) in {"DuckDB union", "DuckDB variant", "Spark interval"}:
-        raise DataError("The column of users has a type whose values cannot all be compared: convert it to text first.")
 
 
 def has_no_type(table: Any, name: str) -> bool:
@@ -388,11 +370,23 @@ def order_of(table: Any, name: str) -> dict[str, Any]:
     """Return what to order a table by, by the names of :data:`RANKS`, null where there is no value.
 
     Whole numbers are compared as floating point, as pandas holds them where one is missing: from 2^53 on, numbers that
-    are close are equal. Where types do not bind, values are ordered by their kinds, and then by themselves.
+    are close are equal. Where types do not bind, values are ordered by their kinds, and then by themselves: numbers as
+    floats, texts as written, bytes.
     """
+    import narwhals as nw
+
     if holds_objects(table, name):
         return {RANKS[-1]: order_of_objects(table, name)}
-    return total_order(table, name) or {RANKS[-1]: _order_of_type(table, name)}
+    held, named = declared(table, name), nw.col(name)
+    if held is None:
+        return {RANKS[-1]: _order_of_type(table, name)}
+    if name + ORDER in table.collect_schema().names():
+        return {RANKS[-1]: nw.col(name + ORDER)}
+    rank = nw.col(held.column(name)).str.slice(0, 1)
+    is_number = rank == _CLASS_OF_NUMBERS
+    # Engines may cast rows of which they are not asked.
+    number = nw.when(is_number).then(named).otherwise(nw.lit("0")).cast(nw.Float64)
+    return dict(zip(RANKS, (rank, number, nw.when(~is_number).then(named).otherwise(nw.lit(""))), strict=True))
 
 
 def _order_of_type(table: Any, name: str) -> Any:

@@ -13,7 +13,6 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.files import COUNTED
 from anonhist.ingest.group_names import (
     GROUP,
-    Grouping,
     few_groups_of_users,
     group_keys,
     in_few_groups_of_labels,
@@ -42,7 +41,7 @@ from anonhist.ingest.query import (
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.numeric.arrays import sum_equal
-from anonhist.profiles import Bounded, Profile
+from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.randomness import SystemSource
 
@@ -280,8 +279,12 @@ def read_recorded(
         grouping = columns.grouping
         kinds = [part.kind_in(opened.table) for part in grouping.parts]
         if rows is not None:
-            listed = listed_groups(rows, parts, kinds, keep_null=protection.keep_null)
-            grouping = _of_listed(grouping, listed, have_totals=levels is not None, bounded=bounded)
+            grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=protection.keep_null))
+            # Whatever the rows are.
+            if levels is not None:
+                grouping.check_totals()
+            if bounded is not None:
+                refuse_nothing(*bounded, len(grouping.groups))
         events = with_periods(opened.table, grouping.parts)
         if finding is not None:
             found = _found(events, columns, finding.selection(unit), recorded, randomness)
@@ -315,18 +318,6 @@ def read_recorded(
         above=above,
         units=units,
     )
-
-
-def _of_listed(
-    grouping: Grouping, listed: tuple[Group, ...], *, have_totals: bool, bounded: tuple[Bounded, int] | None
-) -> Grouping:
-    """Return the grouping into listed groups, having refused what these do not allow, whatever the rows are."""
-    grouping = grouping.of_listed(listed)
-    if have_totals:
-        grouping.check_totals()
-    if bounded is not None:
-        refuse_nothing(*bounded, len(grouping.groups))
-    return grouping
 
 
 def _columns_in(header: Header, source: Source, protection: Protection, parts: tuple[Part, ...]) -> Columns:
