@@ -8,12 +8,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from anonhist.accounting.budget import NOTHING, Cost, parse_name
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.privacy import Guarantee, parse_whole_number
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ class Receipt:
     """
 
     ledger: Checked[str] = converted(_hexadecimal("The id of a ledger", 32))
-    entry: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="entry"))
+    entry: Converted[SupportsIndex, int] = named(parse_whole_number)
     head: Checked[str] = converted(parse_digest)
 
 

@@ -6,13 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Checked, Converted, converted, derived, frozen
+from anonhist.frozen import Checked, Converted, converted, derived, frozen, named
 from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, Flow, Projection, named_bounding
 from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, text_of
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
@@ -104,9 +103,7 @@ class NodeMechanism(Setting, ABC):
         )
     )
     _: KW_ONLY
-    max_degree: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="max_degree", most=LARGEST_MAX_DEGREE)
-    )
+    max_degree: Converted[SupportsIndex, int] = named(parse_whole_number, most=LARGEST_MAX_DEGREE)
     direction: Checked[Direction] = converted(check_direction, default=Direction.UNDIRECTED)
     choice: DegreeChoice | None = None
     bounding: Bounding = Projection()  # a frozen value

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
-from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, named_bounding, parse_candidates
 from anonhist.graphs.flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Degrees, EdgePolicy, Graph
@@ -106,7 +105,7 @@ class BoundedDegrees:
     max_degree: Converted[SupportsIndex | Literal["auto"], int | Literal["auto"]] = converted(
         _max_degree, default="auto"
     )
-    method: Checked[MethodName] = converted(partial(parse_method, name="method"), default="auto")
+    method: Checked[MethodName] = named(parse_method, default="auto")
     bounding: BoundingName = "projection"
     choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
     candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)

@@ -7,13 +7,13 @@ key and the numbers below are public, and this file specifies them, together wit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Checked, Converted, completed, converted, frozen
+from anonhist.frozen import Checked, Converted, completed, converted, frozen, named
 from anonhist.local.decoder import BitChannel, SupportChannel
 from anonhist.numeric.arrays import read_only
 from anonhist.numeric.hashing import (
@@ -272,10 +272,8 @@ class HashedCohorts:
     and at most k.
     """
 
-    buckets: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="buckets", least=2, most=MOST_BUCKETS)
-    )
-    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    buckets: Converted[SupportsIndex, int] = named(parse_whole_number, least=2, most=MOST_BUCKETS)
+    cohorts: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_COHORTS)
     hashes: Converted[SupportsIndex, int] = completed(_whole_hashes, default=1)
     key: Checked[str] = converted(check_key)
 
@@ -340,7 +338,7 @@ class PermutedCohorts:
 
     alphabet: Alphabet
     buckets: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._places(given), default=None)
-    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    cohorts: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_COHORTS)
     hashes: Converted[SupportsIndex, int] = completed(_whole_hashes, default=1)
     key: Checked[str] = converted(check_key)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, completed, converted, frozen
+from anonhist.frozen import Converted, completed, frozen, named
 from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import DEFAULT_KEY
 from anonhist.local.estimate import (
@@ -91,7 +91,7 @@ class HeavyHitters(Survey):
     """
 
     name: ClassVar[str] = "heavy-hitters"
-    max_bytes: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="max_bytes", most=MOST_BYTES))
+    max_bytes: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_BYTES)
     characters: str = ""
     buckets: Converted[SupportsIndex | None, int] = completed(
         lambda self, given: LocalHashing(epsilon=self.epsilon, buckets=given).buckets, default=None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import dataclass
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex
@@ -14,7 +13,7 @@ import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.formats.atomic import content_of
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import BitCounts, Supports
 from anonhist.local.cohort_estimates import raw_estimates
@@ -56,9 +55,9 @@ class RapporParameters:
         If a number is out of range, or the reports carry no information: q = p or f = 1.
     """
 
-    k: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="k", most=2**16))
-    h: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="h", most=64))
-    m: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="m", most=2**16))
+    k: Converted[SupportsIndex, int] = named(parse_whole_number, most=2**16)
+    h: Converted[SupportsIndex, int] = named(parse_whole_number, most=64)
+    m: Converted[SupportsIndex, int] = named(parse_whole_number, most=2**16)
     p: Fraction
     q: Fraction
     f: Fraction

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.mechanisms.bands import of_counts, of_cumulative, of_prevalences
 from anonhist.mechanisms.noise import add_noise
 from anonhist.mechanisms.setting import whole_items
@@ -69,9 +68,7 @@ class CumulativeMechanism(AdditiveMechanism):
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
-    public_cap: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_cap", most=LARGEST_CAP)
-    )
+    public_cap: Converted[SupportsIndex | float, int] = named(whole_items, most=LARGEST_CAP)
 
     @property
     def _levels(self) -> Ints:
@@ -130,9 +127,7 @@ class IsotonicMechanism(AdditiveMechanism):
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
-    public_labels: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_labels", most=MOST_LABELS)
-    )
+    public_labels: Converted[SupportsIndex | float, int] = named(whole_items, most=MOST_LABELS)
 
     def _counts(self, profile: Profile) -> Ints:
         counts = np.zeros(self.public_labels, dtype=np.int64)
@@ -202,8 +197,8 @@ class PrevalenceMechanism(AdditiveMechanism):
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     _: KW_ONLY
-    public_cap: Converted[SupportsIndex | float | None, int | None] = converted(
-        optional(partial(whole_items, name="public_cap", most=LARGEST_COUNT)), default=None
+    public_cap: Converted[SupportsIndex | float | None, int | None] = named(
+        optional(whole_items), most=LARGEST_COUNT, default=None
     )
 
     def __post_init__(self) -> None:

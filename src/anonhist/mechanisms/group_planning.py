@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from math import floor, log
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -14,7 +13,7 @@ import numpy as np
 from anonhist.accounting.recording import Price
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.kinds import Tabular
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
@@ -72,11 +71,9 @@ class GroupSize:
     80
     """
 
-    items: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="items", least=0, most=LARGEST_PLAN)
-    )
-    labels: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(parse_whole_number, name="labels", least=0, most=LARGEST_PLAN)), default=None
+    items: Converted[SupportsIndex, int] = named(parse_whole_number, least=0, most=LARGEST_PLAN)
+    labels: Converted[SupportsIndex | None, int | None] = named(
+        optional(parse_whole_number), least=0, most=LARGEST_PLAN, default=None
     )
 
     def __post_init__(self) -> None:

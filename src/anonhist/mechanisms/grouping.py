@@ -14,7 +14,7 @@ from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
 from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.group_planning import parse_level_shares, prepare_groups
 from anonhist.mechanisms.releasing import AskedRelease
@@ -334,7 +334,7 @@ class GroupSelection:
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     delta: Converted[EpsilonLike, Fraction] = converted(_delta)
-    groups: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="groups"), default=1)
+    groups: Converted[SupportsIndex, int] = named(parse_whole_number, default=1)
 
     def __post_init__(self) -> None:
         if self.threshold > _LARGEST_THRESHOLD:

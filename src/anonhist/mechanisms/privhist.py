@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, converted, frozen
+from anonhist.frozen import Converted, completed, frozen, named
 from anonhist.mechanisms.bands import differences, falling_bounds, in_steps, invert, merge_steps
 from anonhist.mechanisms.noise import add_noise, exact_noise, noise_quantile, simulated_noise
 from anonhist.mechanisms.skeletons import CentralMechanism, RunOfOne, profile_of_fit
@@ -293,9 +292,9 @@ class BudgetShares:
     '1/50, 49/100, 49/100'
     """
 
-    items: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="items"))
-    cut: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="cut"))
-    blocks: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="blocks"))
+    items: Converted[EpsilonLike, Fraction] = named(_exact_share)
+    cut: Converted[EpsilonLike, Fraction] = named(_exact_share)
+    blocks: Converted[EpsilonLike, Fraction] = named(_exact_share)
 
     def __post_init__(self) -> None:
         if self.items + self.cut + self.blocks != 1:

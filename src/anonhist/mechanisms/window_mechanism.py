@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.mechanisms.noise import add_noise, exact_noise
 from anonhist.mechanisms.setting import Setting
 from anonhist.numeric import decreasing_fit
@@ -76,10 +76,8 @@ class WindowMechanism(Setting):
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     _: KW_ONLY
-    thresholds: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="thresholds", most=MOST_THRESHOLDS)
-    )
-    days: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="days", most=MOST_DAYS))
+    thresholds: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_THRESHOLDS)
+    days: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_DAYS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError, kind_of
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.numeric.arrays import sum_equal
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
@@ -75,7 +75,7 @@ class BoundedUnits:
     BoundedUnits(bound=3)
     """
 
-    bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
+    bound: Converted[SupportsIndex, int] = named(parse_whole_number)
     numbers: Profile
     of: Bounded = Bounded.ITEMS_OF_USERS
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import fixed_numbers
 from anonhist.properties.estimate import Estimate, Holds
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 class _Band:
     """Intervals for numbers of labels in steps of counts."""
 
-    ends: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="ends"))
-    lows: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="lows"))
-    highs: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="highs"))
+    ends: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
+    lows: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
+    highs: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
 
     def __post_init__(self) -> None:
         """Check the arrays."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import check_whole, text_buffers
 from anonhist.ingest.spark import numbers_batch, numbers_of_partitions, work_on_partitions
@@ -75,9 +75,7 @@ class NoisyPartials:
     and those that are missing are empty ones, so that the noise does not depend on the table.
     """
 
-    partitions: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="partitions", most=MOST_PARTITIONS)
-    )
+    partitions: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_PARTITIONS)
 
     def count(self, sketch: Sketch, frame: Any, reading: PartitionReading) -> None:
         """Count a Spark table in a sketch, all or nothing; how many rows there were, stays on the cluster."""

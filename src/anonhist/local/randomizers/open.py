@@ -6,13 +6,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, converted, frozen, named, optional
 from anonhist.local.alphabet import Alphabet, AlphabetLike, candidate_codes, distinct_candidates
 from anonhist.local.cohort_counts import (
     DEFAULT_KEY,
@@ -65,10 +65,10 @@ class CohortSurvey(Survey, SupportProbabilities):
     alphabet: Converted[AlphabetLike | None, Alphabet | None] = converted(
         lambda given: None if given is None else Alphabet.of(given), default=None
     )
-    buckets: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(parse_whole_number, name="buckets", least=2, most=MOST_BUCKETS)), default=None
+    buckets: Converted[SupportsIndex | None, int | None] = named(
+        optional(parse_whole_number), least=2, most=MOST_BUCKETS, default=None
     )
-    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    cohorts: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_COHORTS)
     key: str = DEFAULT_KEY
 
     def __post_init__(self) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.mechanisms.estimators.statistic_mechanism import (
     Asked,
     StatisticMechanism,
@@ -230,9 +230,7 @@ class PowerSumMechanism(StatisticMechanism):
     estimator: ClassVar[type[PowerSum]] = PowerSum
 
     _: KW_ONLY
-    order: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="order", least=2, most=LARGEST_ORDER)
-    )
+    order: Converted[SupportsIndex, int] = named(parse_whole_number, least=2, most=LARGEST_ORDER)
     alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 
     def statistic(self, items: int) -> LinearStatistic:
@@ -368,7 +366,7 @@ class UniformityMechanism(StatisticMechanism):
     estimator: ClassVar[type[DistanceToUniformity]] = DistanceToUniformity
 
     _: KW_ONLY
-    alphabet_size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="alphabet_size"))
+    alphabet_size: Converted[SupportsIndex, int] = named(parse_whole_number)
 
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""

@@ -6,14 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.accounting.recording import Price, recording
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
 from anonhist.mechanisms.noise import exact_noise
 from anonhist.mechanisms.setting import Setting, check_profile, whole_items, without_sizes
@@ -98,9 +98,7 @@ class StatisticMechanism(Setting, ABC):
     estimator: ClassVar[type[Any]]
 
     _: KW_ONLY
-    known_items: Converted[SupportsIndex | float | None, int | None] = converted(
-        optional(partial(whole_items, name="known_items")), default=None
-    )
+    known_items: Converted[SupportsIndex | float | None, int | None] = named(optional(whole_items), default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.mechanisms.estimators.statistic_mechanism import (
     Asked,
     StatisticMechanism,
@@ -89,7 +89,7 @@ class SupportCoverageMechanism(StatisticMechanism):
     estimator: ClassVar[type[SmoothedPoisson]] = SmoothedPoisson
 
     _: KW_ONLY
-    draws: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="draws", most=MAX_DRAWS))
+    draws: Converted[SupportsIndex, int] = named(parse_whole_number, most=MAX_DRAWS)
     method: str | None = None
     alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 

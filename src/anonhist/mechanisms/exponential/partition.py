@@ -7,14 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import partial
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.mechanisms.exponential.calibration import (
     LARGEST_EPSILON,
     MAX_DURFEE_SIZE,
@@ -215,9 +214,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
     runs_hold_from: ClassVar[Fraction] = Fraction(3, 2)
 
     _: KW_ONLY
-    public_items: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_items", most=LARGEST_NUMBER)
-    )
+    public_items: Converted[SupportsIndex | float, int] = named(whole_items, most=LARGEST_NUMBER)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -300,12 +297,8 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     runs_hold_from: ClassVar[Fraction] = Fraction(2)
 
     _: KW_ONLY
-    public_items: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_items", most=LARGEST_NUMBER)
-    )
-    delta: Converted[EpsilonLike, Fraction] = converted(
-        partial(parse_epsilon, name="delta"), default=Fraction(1, 10**9)
-    )
+    public_items: Converted[SupportsIndex | float, int] = named(whole_items, most=LARGEST_NUMBER)
+    delta: Converted[EpsilonLike, Fraction] = named(parse_epsilon, default=Fraction(1, 10**9))
 
     def __post_init__(self) -> None:
         super().__post_init__()
