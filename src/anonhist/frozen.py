@@ -158,8 +158,7 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
         if _KEY in each.metadata and each.name in cls.__annotations__:
             setattr(made, each.name, Converted(each.name, each.metadata[_KEY]))
     _say_where_types_are(made)
-    own = vars(made).get("__init_subclass__")
-    made.__init_subclass__ = classmethod(partial(_check_subclass, made, own))
+    made.__init_subclass__ = classmethod(partial(_check_subclass, made, vars(made).get("__init_subclass__")))
     return made
 
 

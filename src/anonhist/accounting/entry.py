@@ -112,8 +112,7 @@ class Charged:
         reading = Reading.read(details["reading"]) if "reading" in details else None
         run = Run.read(details["run"]) if "run" in details else None
         named = details["mechanism"], details["parameters"], details["purpose"]
-        charge = Charge(dataset, guarantee, *named, reading, run)
-        return cls(charge, Cost(*map(exact, details["cost"])))
+        return cls(Charge(dataset, guarantee, *named, reading, run), Cost(*map(exact, details["cost"])))
 
 
 @dataclass(frozen=True)
@@ -133,8 +132,7 @@ class Completed:
 
     def details(self) -> dict[str, Any]:
         """Return what it says beside the data set, as JSON values."""
-        more = {"rest": self.rest, "file": self.file}
-        told = {name: digest for name, digest in more.items() if digest is not None}
+        told = {name: digest for name, digest in {"rest": self.rest, "file": self.file}.items() if digest is not None}
         return {"charge": self.about, "digest": self.digest, **told}
 
     @classmethod

@@ -65,8 +65,7 @@ def placed(address: str) -> Placed:
             "The address of a ledger names one schema, or none, in lower-case letters, digits and underscores: end it "
             "in ?schema=budgets, for example."
         )
-    plain = f"{scheme}://{rest[:start]}{place}{'?' if others else ''}{'&'.join(others)}"
-    return Placed(plain, schemas[-1])
+    return Placed(f"{scheme}://{rest[:start]}{place}{'?' if others else ''}{'&'.join(others)}", schemas[-1])
 
 
 def ledgers(connection: Any) -> dict[str, frozenset[str]]:

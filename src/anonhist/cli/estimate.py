@@ -281,8 +281,7 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
         raise UsageError(f"There is no private estimator of {name}: {_FROM_RELEASE}.")
     known, method = PRIVATE_PROPERTIES[name], options.get("method")
     if method in _UNBOUNDED and method not in known.methods:
-        message = f"One item can change {method} without limit, so noise cannot protect it: {_FROM_RELEASE}."
-        raise UsageError(message)
+        raise UsageError(f"One item can change {method} without limit, so noise cannot protect it: {_FROM_RELEASE}.")
     known.check(f"a private estimate of {name}", options)
     return lambda data, _: Estimates(((name, known.estimate(data, level=level, **promise, **options)),))
 
@@ -323,8 +322,7 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
     from anonhist.properties.estimate import format_number
     from anonhist.report.wording import bound_of, promise_lines
 
-    unit = f" {estimate.unit}" if estimate.unit else ""
-    yield from _number(name, estimate, unit)
+    yield from _number(name, estimate, f" {estimate.unit}" if estimate.unit else "")
     yield f"Method: {estimate.method}"
     if estimate.assumes:
         yield f"The estimate assumes: {estimate.assumes}."

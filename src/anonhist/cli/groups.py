@@ -219,11 +219,9 @@ def release_groups_of(
         raise UsageError("--delta applies to groups only with --find-groups; leave it out.")
     refuse_excess_of_items(wanted.excess_share, unit)
     bounded = rows.bounded if parse_excess_share(wanted.excess_share) else None
-    options = {"public_cap": wanted.options.get("public_cap")}
-    wanted = replace(wanted, epsilon=whole, unit=unit, options=options)
+    wanted = replace(wanted, epsilon=whole, unit=unit, options={"public_cap": wanted.options.get("public_cap")})
     prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded)
-    spent = None if finding is None else (finding.epsilon, finding.delta)
-    price = partial(prepared.price, spent)
+    price = partial(prepared.price, None if finding is None else (finding.epsilon, finding.delta))
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_hidden_excess(prepared.excess, destination, outputs)
     refuse_release(source, reading=reading)

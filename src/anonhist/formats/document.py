@@ -58,8 +58,7 @@ class Remade:
 
 def remade(recorded: Recorded) -> Remade:
     """Make the mechanism of a release of any kind again, or refuse one that does not promise what the file says."""
-    name = recorded.name
-    kinds = (kind for kind in RELEASED_BY.values() if name.startswith(kind.names or tuple(MECHANISMS)))
+    kinds = (kind for kind in RELEASED_BY.values() if recorded.name.startswith(kind.names or tuple(MECHANISMS)))
     kind = next(kinds, RELEASED_BY["central"])
     made: Remade = load(kind.remake)(recorded)
     return made

@@ -203,8 +203,7 @@ class DegreeData:
             return cls(degrees.profile, degrees.policy, degrees.num_zeros)
         if isinstance(degrees, Profile):
             return cls(degrees, EdgePolicy(Direction.IN) if degrees.unit.degrees == 1 else SIMPLE)
-        message = f"Degrees are needed, such as a Release of release_degrees or a Graph, not {kind_of(data)}."
-        raise UsageError(message)
+        raise UsageError(f"Degrees are needed, such as a Release of release_degrees or a Graph, not {kind_of(data)}.")
 
     @property
     def unknown(self) -> Statement | None:

@@ -70,8 +70,7 @@ class _Vertices:
 
         if not self._labels:
             return pa.array(numbers, pa.int64()).cast(pa.string())
-        labels = self._labels
-        return pa.array([labels.get(number) or str(number) for number in numbers], pa.string())
+        return pa.array([self._labels.get(number) or str(number) for number in numbers], pa.string())
 
 
 class _NotPajekError(Exception):

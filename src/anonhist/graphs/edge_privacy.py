@@ -197,8 +197,7 @@ class EdgeMechanism:
         beyond = profile.num_labels - self.public_nodes
         if beyond <= 0:
             return profile
-        left = np.maximum(np.cumsum(profile.prevalences) - beyond, 0)
-        kept = np.minimum(profile.prevalences, left)
+        kept = np.minimum(profile.prevalences, np.maximum(np.cumsum(profile.prevalences) - beyond, 0))
         return Profile(profile.counts[kept > 0], kept[kept > 0], unit=profile.unit)
 
 

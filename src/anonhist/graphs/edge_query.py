@@ -69,8 +69,7 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
     kinds = [table.collect_schema()[name] for name in (origin, target)]
     # Elsewhere numbers may become floats beside null, or hold other types than they say; Arrow has none of 128 bits.
     is_narrow = kinds[0].is_integer() and kinds[0] not in (nw.Int128, nw.UInt128)
-    is_whole = kinds[0] == kinds[1] and is_narrow and (table.implementation.is_duckdb() or is_spark(table))
-    if is_whole:
+    if kinds[0] == kinds[1] and is_narrow and (table.implementation.is_duckdb() or is_spark(table)):
         return table.select(source=nw.col(origin), target=nw.col(target))
     names = {end: as_text(table, name, only_whole=True) for end, name in (("source", origin), ("target", target))}
     return table.select(**names, **name_columns(table, {origin: True, target: True}))

@@ -86,8 +86,7 @@ class SurvivalDegrees(NoisyBins):
         return self._rate(self.epsilon, self.bounding.list_distance(self.max_degree, self.direction))
 
     def _noisy(self, bins: Ints, noise: Noise) -> Ints:
-        reaching = np.cumsum(bins[:0:-1])[::-1]
-        return add_noise(reaching, noise(self.rate, self.max_degree))
+        return add_noise(np.cumsum(bins[:0:-1])[::-1], noise(self.rate, self.max_degree))
 
     def _publish(self, noisy: Ints) -> tuple[Profile, None]:
         seen = noisy.astype(np.float64)

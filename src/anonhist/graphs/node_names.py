@@ -151,8 +151,7 @@ def _read(source: Any, form: EdgeFormat | None) -> list[Any]:
         else:
             called = _COLUMN if _COLUMN in header.names else None
             column = header.in_table(header.label_column(called, role="node", option=f"call it {_COLUMN!r}"))
-            texts = as_text(table, column, only_whole=True)
-            names = table.select(node=texts, **name_columns(table, {column: True}))
+            names = table.select(node=as_text(table, column, only_whole=True), **name_columns(table, {column: True}))
         chunks = []
         for batch in record_batches(names, _ROWS):
             check_batch(batch, only_whole=True)

@@ -150,8 +150,7 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
     foot = 0.5 / max(each.num_nodes for each in drawn)
     right = max(2.5, *(_right(each) for each in drawn))
     if len(data.profile):
-        levels = _levels(data)
-        curve = degree_ccdf(data, at=levels)
+        curve = degree_ccdf(data, at=_levels(data))
         ends = np.append(curve.x, _right(data))
         low, value, high = (_up_to(ends, each, foot) for each in (curve.low, curve.value, curve.high))
         axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")

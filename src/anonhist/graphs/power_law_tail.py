@@ -223,8 +223,7 @@ class PowerLaw:
 
     def num_at_least(self, degrees: Floats) -> Floats:
         """Return how many nodes have at least each degree."""
-        sums = np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)
-        return np.asarray(sums[np.searchsorted(self.degrees, degrees)])
+        return np.asarray(np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)[np.searchsorted(self.degrees, degrees)])
 
     def has_choice(self) -> bool:
         """Return whether a q can be chosen: some degree has so many nodes from there on, or all have the same."""
@@ -316,8 +315,7 @@ class PowerLaw:
 
     def resample(self, rng: np.random.Generator) -> PowerLaw:
         """Return as many nodes, drawn from these with replacement."""
-        total = int(min(self.nodes.sum(), 2.0**62))
-        nodes = rng.multinomial(total, self.nodes / self.nodes.sum())
+        nodes = rng.multinomial(int(min(self.nodes.sum(), 2.0**62)), self.nodes / self.nodes.sum())
         return PowerLaw(self.degrees[nodes > 0], nodes[nodes > 0].astype(np.float64), self.bound)
 
     @property

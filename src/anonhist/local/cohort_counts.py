@@ -315,8 +315,7 @@ class HashedCohorts:
         """Return the buckets of words in one cohort each, shape (n, h)."""
         out = np.empty((len(codes), self.hashes), dtype=np.int64)
         for number in range(self.hashes):
-            own = self._coefficients[cohorts * self.hashes + number]
-            out[:, number] = paired_buckets(codes, own, self.buckets)
+            out[:, number] = paired_buckets(codes, self._coefficients[cohorts * self.hashes + number], self.buckets)
         return out
 
     @cached_property

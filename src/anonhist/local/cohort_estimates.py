@@ -219,8 +219,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     matrix, chances = supports.matrix(), others.ravel()
     weights = np.repeat(counts.weights.ravel(), supports.buckets)
     rest = counts.table.ravel() - chances
-    gram = _gram(matrix, chances, weights)
-    values, vectors = eigh(gram)
+    values, vectors = eigh(_gram(matrix, chances, weights))
     if values[0] <= _SMALLEST_EIGENVALUE * values[-1]:
         return None
     inverse = (vectors / values) @ vectors.T
@@ -248,8 +247,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     # For a label outside the fit, the sum over its cells divided by this is its estimate.
     worth = np.diag(inverse)
     mean, deviation = random_moments(cells, counts)
-    scores = (raw / worth - mean) / max(deviation, TINY)
-    return LabelEstimates(raw, errors, null, cells, scores, deviation * worth)
+    return LabelEstimates(raw, errors, null, cells, (raw / worth - mean) / max(deviation, TINY), deviation * worth)
 
 
 def _leverages(counts: CohortCounts, inverse: Floats, chances: Floats, weights: Floats) -> Floats:

@@ -176,8 +176,7 @@ class Decoder(ABC):
         values = np.asarray(raw, dtype=np.float64)
         if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
             raise UsageError("Decoding needs a one-dimensional list of at least one finite estimate.")
-        observed = partial(checked_shares, channel, counts, items=values.size + other)
-        return self._decode(values, observed, other=other)
+        return self._decode(values, partial(checked_shares, channel, counts, items=values.size + other), other=other)
 
     @abstractmethod
     def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:

@@ -217,8 +217,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)
     axes.tick_params(axis="y", length=0)
-    right = 1.04 * max(float(high.max()), float(shares.max()), 1e-9)
-    axes.set_xlim(0, right)
+    axes.set_xlim(0, 1.04 * max(float(high.max()), float(shares.max()), 1e-9))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     add_legend(axes)
     return figure

@@ -350,8 +350,7 @@ def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[in
 def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines that are not empty, with their numbers."""
     try:
-        text = content_of(path).decode("utf-8-sig")
-        reader = csv.reader(StringIO(text, newline=""), strict=True)
+        reader = csv.reader(StringIO(content_of(path).decode("utf-8-sig"), newline=""), strict=True)
         for row in reader:
             if row:
                 yield reader.line_num, row

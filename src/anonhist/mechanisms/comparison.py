@@ -450,8 +450,7 @@ def entrants_of(
             if name == "auto":
                 mechanism = choose(epsilon=epsilon, unit=unit, relation=relation)[0]
             else:
-                own = _own_options(name, unit, options)
-                mechanism = named_mechanism(name, epsilon, unit, relation, own)
+                mechanism = named_mechanism(name, epsilon, unit, relation, _own_options(name, unit, options))
             entrants.append((name, mechanism))
         except UsageError as error:
             skipped.append((name, epsilon, error.sentence))

@@ -430,8 +430,7 @@ class PrivHistMechanism(CentralMechanism):
         for place, profile in enumerate(profiles):
             run, items, parts = self._run(top_labels(profile, MOST_LABELS), noise)
             released = self.publishable(run)
-            evidence = of_few(rate) if parts is None else of_parts(parts, released)
-            yield RunOfOne(place, released, evidence, items=items)
+            yield RunOfOne(place, released, of_few(rate) if parts is None else of_parts(parts, released), items=items)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -466,8 +465,7 @@ class PrivHistMechanism(CentralMechanism):
         border = border_width(items, for_cut)
         small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
         # Step 3 is needed for low privacy only, and unused noise need not be drawn. Step 4.
-        low = epsilon > 1
-        noisy_small = add_noise(small, noise(for_cut, threshold)) if low else None
+        noisy_small = add_noise(small, noise(for_cut, threshold)) if epsilon > 1 else None
         noisy_large = add_noise(large, noise(for_cut, large.size))
         # 5., 6.
         rate = float(for_cut)

@@ -249,8 +249,7 @@ def profile_of_fit(levels: Ints, reaching: Floats) -> Profile:
     if not size:
         return Profile([], [])
     levels, whole = levels[:size], whole[:size]
-    widths = rises(levels)
-    if float(whole @ widths) > _MOST:
+    if float(whole @ rises(levels)) > _MOST:
         whole = np.minimum(whole, max(1, 2**62 // int(levels[-1])))
     labels = whole.astype(np.int64)
     kept = labels.copy()

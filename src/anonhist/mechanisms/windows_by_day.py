@@ -215,8 +215,7 @@ class Levels:
 
     @cached_property
     def _sizes(self) -> Ints:
-        ends = np.minimum(np.arange(1, self.blocks + 1) * self.width, self.days)
-        return read_only(np.diff(ends, prepend=0))
+        return read_only(np.diff(np.minimum(np.arange(1, self.blocks + 1) * self.width, self.days), prepend=0))
 
     @cached_property
     def _block(self) -> Ints:

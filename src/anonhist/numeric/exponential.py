@@ -425,8 +425,7 @@ def _product(left: ExponentialQuotient, right: ExponentialQuotient) -> Exponenti
 def _compare(left: ExponentialQuotient, right: ExponentialQuotient) -> int:
     """Return a whole number with the sign of left − right."""
     a, b, c, d, gamma = _align(left, right)
-    difference = add(multiply(a, d), scale(multiply(c, b), -1))
-    return _sign(difference, gamma) * _sign(b, gamma) * _sign(d, gamma)
+    return _sign(add(multiply(a, d), scale(multiply(c, b), -1)), gamma) * _sign(b, gamma) * _sign(d, gamma)
 
 
 def _sign(f: Polynomial, gamma: Fraction) -> int:

@@ -107,8 +107,7 @@ def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> Floats:
         shifted = values - values.max()
     descending = -np.sort(-shifted[shifted > -total])
     sums = np.cumsum(descending)
-    places = np.arange(1, descending.size + 1)
-    last = np.count_nonzero(descending * places + (total - sums) > 0)
+    last = np.count_nonzero(descending * np.arange(1, descending.size + 1) + (total - sums) > 0)
     # Pairwise summation is more accurate than the running sum.
     shift = (total - float(descending[:last].sum())) / last
     return np.asarray(np.maximum(shifted + shift, 0.0))

@@ -68,8 +68,7 @@ def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArr
     np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
     if data.size != len(text):
         # Bytes 10xxxxxx continue a character: characters, and so labels, begin at the others.
-        begins = np.flatnonzero((data & 0xC0) != 0x80)
-        offsets = np.append(begins, data.size)[offsets]
+        offsets = np.append(np.flatnonzero((data & 0xC0) != 0x80), data.size)[offsets]
     return hash_buffer(data, offsets, key=key)
 
 

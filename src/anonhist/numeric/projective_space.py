@@ -89,8 +89,7 @@ class CyclicOrder:
             return self._correlate(weights)
         total = np.zeros_like(weights)
         for shift in range(0, int(weights.max(initial=0)).bit_length(), DIGITS):
-            digits = (weights >> shift) & ((1 << DIGITS) - 1)
-            total += np.rint(self._correlate(digits)).astype(np.int64) << shift
+            total += np.rint(self._correlate((weights >> shift) & ((1 << DIGITS) - 1))).astype(np.int64) << shift
         return total
 
     def _correlate(self, weights: NDArray[Any]) -> Floats:

@@ -92,8 +92,7 @@ def _includes(given: PrivacyUnit, wanted: PrivacyUnit) -> bool:
     if given.kind != "user":
         return True
     if (given.groups > 1, given.sketches > 1) == (wanted.groups > 1, wanted.sketches > 1):
-        is_smaller = given.bound >= wanted.bound and given.groups >= wanted.groups
-        return is_smaller and given.sketches >= wanted.sketches
+        return given.bound >= wanted.bound and given.groups >= wanted.groups and given.sketches >= wanted.sketches
     return _most_in_all(given) >= wanted.max_distance
 
 
@@ -164,8 +163,7 @@ def delta_after(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 def _exponential(power: Fraction, rounding: str) -> Fraction:
     """Return e^power with an error in one direction: the power is rounded so, and the nearest result moved."""
     context = Context(prec=_DIGITS, rounding=rounding)
-    rounded = context.divide(Decimal(power.numerator), Decimal(power.denominator))
-    nearest = context.exp(rounded)
+    nearest = context.exp(context.divide(Decimal(power.numerator), Decimal(power.denominator)))
     return Fraction(nearest.next_plus(context) if rounding == ROUND_CEILING else nearest.next_minus(context))
 
 

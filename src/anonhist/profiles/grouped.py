@@ -270,8 +270,7 @@ def total_of(profiles: Iterable[Profile], *, unit: PrivacyUnit | None = None) ->
     if not found:
         return Profile([], [], unit=unit)
     counts = np.concatenate([each.counts for each in found])
-    prevalences = np.concatenate([each.prevalences for each in found])
-    return Profile(*sum_equal(counts, prevalences), unit=unit)
+    return Profile(*sum_equal(counts, np.concatenate([each.prevalences for each in found])), unit=unit)
 
 
 def _clipped(profiles: Iterable[Profile], unit: PrivacyUnit | None) -> Profile:

@@ -107,8 +107,7 @@ def profile_of(data: Profile | Resimulated) -> Profile:
         return data
     if isinstance(data, Resimulated):
         return data.profile
-    message = f"A Profile or a Release is needed, such as read_profile(data) returns, not {kind_of(data)}."
-    raise UsageError(message)
+    raise UsageError(f"A Profile or a Release is needed, such as read_profile(data) returns, not {kind_of(data)}.")
 
 
 def why_unknown(release: Resimulated) -> str:

@@ -344,5 +344,4 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     at least 0.900028 bits (95 % confidence), estimate 1: the label that leads in a sample leads partly by chance
     """
     unit, scale = entropy_unit(base)
-    interval = LowerEnd(MinEntropy(), _BY_CHANCE)
-    return apply(data, MinEntropy(), interval, level=level, unit=unit, scale=scale)
+    return apply(data, MinEntropy(), LowerEnd(MinEntropy(), _BY_CHANCE), level=level, unit=unit, scale=scale)

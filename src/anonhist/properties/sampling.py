@@ -202,8 +202,7 @@ def spread(profile: Profile, statistic: Callable[[Profile], Floats], *, size: in
     """
     samples = list(resample(profile, size=size, rng=rng))
     values = np.array(list(pulsing(statistic(sample) for sample in samples)), dtype=np.float64)
-    items = np.array([float(sample.n) for sample in samples])
-    return spread_off_items(values, items)
+    return spread_off_items(values, np.array([float(sample.n) for sample in samples]))
 
 
 def spread_off_items(values: Floats, items: Floats) -> Floats:

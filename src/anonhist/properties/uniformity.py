@@ -52,8 +52,7 @@ class DistanceToUniformity:
                 f"With fewer than {_FEW} items per label, chance alone makes the data uneven: the value is too high.",
             )
         # A release may have more labels than there are.
-        value = min(max(statistic.of(profile), 0.0), 2 * (1 - 1 / k))
-        return Point(value, statistic.weights, warnings=warnings)
+        return Point(min(max(statistic.of(profile), 0.0), 2 * (1 - 1 / k)), statistic.weights, warnings=warnings)
 
     def statistic(self, n: int) -> LinearStatistic:
         """Return ``Σ_{j≥0} |j/n − 1/k|·φ_j`` with ``φ_0 = k − S_obs``, for n ≥ 1 items."""

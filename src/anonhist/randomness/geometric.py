@@ -140,8 +140,7 @@ def _laplace_tables(gamma: Fraction) -> Sequence[InversionTable]:
     # Both signs of one magnitude in turn; the last entry stands for the tail.
     values = np.stack((magnitudes, ~magnitudes), axis=1).ravel()[: 2 * steps + 1]
     thresholds = partial(_laplace_floors, gamma, digits=digits, steps=steps)
-    high = InversionTable(thresholds, values, tail_step=steps << digits)
-    return high, *low_digit_tables(gamma, digits=digits)
+    return InversionTable(thresholds, values, tail_step=steps << digits), *low_digit_tables(gamma, digits=digits)
 
 
 def _laplace_floors(gamma: Fraction, bits: int, *, digits: int, steps: int) -> list[int]:

@@ -144,8 +144,7 @@ class Excess:
             ends = zip((self.noisy_above, self.noisy_items), self._rates[1:], strict=True)
             low = float(max(0, *(noisy - _reach(rate, _TAIL / 2) for noisy, rate in ends)))
             high = max(low, capped.interval[1])
-            value = min(max(capped.value, low), high)
-            return replace(capped, value=value, interval=(low, high), statement=_OF_BOTH)
+            return replace(capped, value=min(max(capped.value, low), high), interval=(low, high), statement=_OF_BOTH)
         why = Statement(
             Holds.AT_LEAST, f"at most {self.cap:,} {self.of.part}s of each {self.of.unit} beyond the bound count"
         )

@@ -241,8 +241,7 @@ def flattened(profile: Profile, distance: float) -> Profile:
         if not joined.size:
             price *= _DEARER
             continue
-        spent = np.cumsum(prices[joined])
-        joined = np.sort(joined[spent <= left])
+        joined = np.sort(joined[np.cumsum(prices[joined]) <= left])
         left -= float(prices[joined].sum())
         counts[joined] = np.where(labels[joined] >= labels[joined + 1], counts[joined], counts[joined + 1])
         labels[joined] += labels[joined + 1]

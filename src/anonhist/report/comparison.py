@@ -93,8 +93,7 @@ def basis(comparison: Comparison) -> str:
 
 def change(comparison: Comparison) -> str:
     """Say what may not show in a release."""
-    is_substitute = comparison.relation is NeighboringRelation.SUBSTITUTE
-    return "replaced by another" if is_substitute else "added or removed"
+    return "replaced by another" if (comparison.relation is NeighboringRelation.SUBSTITUTE) else "added or removed"
 
 
 def notes(comparison: Comparison) -> list[str]:

@@ -219,8 +219,7 @@ def value_edges(low: int, counts: Ints, *, spread: float) -> Ints:
     deviation of the noise, need not be.
     """
     step = max(1, int(spread / 8))
-    halves = (counts[:-1] + counts[1:]) // 2
-    fine = np.unique(np.concatenate((counts, halves)))
+    fine = np.unique(np.concatenate((counts, (counts[:-1] + counts[1:]) // 2)))
     # Of edges within one step, only the first is kept.
     coarse = fine[np.unique(fine // step, return_index=True)[1]]
     below = [0]

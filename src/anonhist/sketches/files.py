@@ -154,8 +154,7 @@ def _encode(sketch: Sketch, digest: str, receive: Callable[[Any], Any]) -> None:
     if isinstance(sketch.addresses, DomainAddresses):
         columns["label"] = pa.array(sketch.addresses.labels, type=pa.large_string())
     # As text with ASCII alone, in the order in which it is made.
-    head = json.dumps(_head(sketch, digest))
-    schema = _schema(*columns).with_metadata({METADATA_KEY: head})
+    schema = _schema(*columns).with_metadata({METADATA_KEY: json.dumps(_head(sketch, digest))})
     with pa.ipc.new_file(pa.PythonFile(_Sink(receive), mode="w"), schema) as writer:
         writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
 

@@ -428,5 +428,4 @@ def _numbers(window: Window, distribution: NoiseDistribution) -> Floats:
     seen = np.fft.rfft(window.seen / window.num_counters, size) * np.exp(-1j * window.low * angles)
     ratio = seen / distribution.characteristic(angles)
     logs = np.log(np.maximum(np.abs(ratio), np.finfo(np.float64).tiny)) + 1j * np.unwrap(np.angle(ratio))
-    loads = np.fft.irfft(logs, size)[1 : window.last]
-    return np.asarray(np.maximum(window.num_counters * loads, 0.0))
+    return np.asarray(np.maximum(window.num_counters * np.fft.irfft(logs, size)[1 : window.last], 0.0))

@@ -119,8 +119,7 @@ def update_sketch(
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
     if format not in (None, *FORMATS):
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
-    has_columns = any(each is not None for each in (label, user, table, delimiter))
-    if format in LINES and has_columns:
+    if format in LINES and any(each is not None for each in (label, user, table, delimiter)):
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )

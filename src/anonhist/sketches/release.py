@@ -373,8 +373,7 @@ def _check_promise(mechanism: SketchMechanism) -> None:
         raise DataError("a sketch protects items or users, or single edges")
     unit = PrivacyUnit(guarantee.unit.kind, guarantee.unit.bound)
     rates = _own_rates(distribution, shared)
-    possible = [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]
-    if guarantee not in possible:
+    if guarantee not in [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]:
         raise DataError("the guarantee is not the one that a sketch with such noise gives")
 
 

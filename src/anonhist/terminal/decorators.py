@@ -145,8 +145,7 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**values: Any) -> None:
-            one = made(**{name: values.pop(name) for name in names})
-            command(**values, **{parameter: one})
+            command(**values, **{parameter: made(**{name: values.pop(name) for name in names})})
 
         return all_options(*options)(call)  # type: ignore[no-any-return]  # they return what they get
 
@@ -224,8 +223,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versio
         try:
             return float(value)
         except ValueError:
-            message = f"{max(param.opts, key=len)} must be {self._meaning}, not {value!r:.80}."
-            raise UsageError(message) from None
+            raise UsageError(f"{max(param.opts, key=len)} must be {self._meaning}, not {value!r:.80}.") from None
 
 
 def commands_of(command: click.Command, *above: str) -> Iterator[tuple[str, click.Command]]:

@@ -145,5 +145,4 @@ def show_summary(release: Release, stream: TextIO) -> None:
 
 def _table(release: Release, console: Console) -> None:
     cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
-    heads = ("number of", "released", "95 % interval")
-    console.print(table_of(heads, cells, console, texts=[0]))
+    console.print(table_of(("number of", "released", "95 % interval"), cells, console, texts=[0]))

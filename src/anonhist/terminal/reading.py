@@ -121,8 +121,7 @@ def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles,
     """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
     from anonhist.ingest.files import read_by
 
-    said = {name: value for name, value in reading.items() if name != "engine"}
-    return read_by(reading["engine"], source), said
+    return read_by(reading["engine"], source), {name: value for name, value in reading.items() if name != "engine"}
 
 
 def named_source(source: str, reading: dict[str, Any]) -> Source:

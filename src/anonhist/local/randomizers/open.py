@@ -122,8 +122,7 @@ class CohortSurvey(Survey, SupportProbabilities):
                 )
             labels = range(self.alphabet.size) if isinstance(self.alphabet.labels, int) else self.alphabet.names()
         codes = self._codes(list(labels))
-        places = self.functions.all_places(codes).reshape(self.cohorts, self.hashes, len(codes))
-        return self._matrix(places)
+        return self._matrix(self.functions.all_places(codes).reshape(self.cohorts, self.hashes, len(codes)))
 
     @property
     def forged_weight(self) -> ForgedWeight:

@@ -100,8 +100,7 @@ class EntropyMechanism(StatisticMechanism):
         """Return the weights, in nats, for a public number of items."""
         if self.method in _LINEAR:
             return _LINEAR[self.method].statistic(items)
-        size = self.alphabet_size or 1
-        return (self.polynomial or recommended_polynomial(self, items)).statistic(items, size)
+        return (self.polynomial or recommended_polynomial(self, items)).statistic(items, self.alphabet_size or 1)
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return 0 and ln k; without k there is no upper end."""

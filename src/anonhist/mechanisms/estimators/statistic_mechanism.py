@@ -192,8 +192,7 @@ class StatisticMechanism(Setting, ABC):
 
     def noise_variance(self, statistic: LinearStatistic, items: int) -> float:
         """Return the variance of the noise of a statistic, within a few per cent, for choosing parameters."""
-        weights = WholeWeights.of(statistic, items, fineness=self.fineness, digits=_FORESEEN)
-        return 2 * self.scale_of(weights) ** 2
+        return 2 * self.scale_of(WholeWeights.of(statistic, items, fineness=self.fineness, digits=_FORESEEN)) ** 2
 
     def scale_of(self, weights: WholeWeights) -> float:
         """Return b for weights on their grid."""

@@ -105,8 +105,7 @@ class WholeWeights:
             return self.highest - self.lowest
         steps = np.diff(self.at_knots)
         # The largest step up to n − 1 − a, for a = 0, 1, …; the other sign is the same pair exchanged.
-        partners = np.maximum.accumulate(steps)[::-1]
-        return int((partners - steps).max())
+        return int((np.maximum.accumulate(steps)[::-1] - steps).max())
 
     @property
     def middle(self) -> int:

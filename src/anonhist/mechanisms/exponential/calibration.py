@@ -208,8 +208,7 @@ def band_width(parameters: FamilyParameters) -> int:
     log_terms = log_infinite - c * k * k - 2 * log_factorials
     # Terms at least halve where q^(2k+1) ≤ (1 − q^(k+1))²/2: from there on the sum is below twice its first term.
     halving = np.exp(-c * (2 * k + 1)) <= np.expm1(-c * (k + 1)) ** 2 / 2
-    enough = (log_terms + math.log(2) <= target) & halving
-    return max(1, int(np.argmax(enough)))
+    return max(1, int(np.argmax((log_terms + math.log(2) <= target) & halving)))
 
 
 def band_shape(parameters: FamilyParameters) -> tuple[int, int]:

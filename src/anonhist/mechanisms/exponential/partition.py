@@ -376,7 +376,6 @@ def draw_inside(chain: DiagonalChain, window: Window, size: int, choices: Choice
     """Draw partitions from a chain until ``size`` of them lie in a window."""
     kept: list[Profile] = []
     while len(kept) < size:
-        drawn = chain.draw(size - len(kept), choices)
-        made = (bounded_profile(each.arms, each.legs) for each in drawn)
+        made = (bounded_profile(each.arms, each.legs) for each in chain.draw(size - len(kept), choices))
         kept.extend(each for each in made if window.holds(each))
     return kept

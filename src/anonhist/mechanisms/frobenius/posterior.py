@@ -279,5 +279,4 @@ def _size(reaches: Floats) -> Ints:
 
 def _coordinates(rows: Ints, size: int) -> Ints:
     """Clip rows to the Durfee size, and sort out small violations of order that windows and grids may leave."""
-    kept = np.maximum(np.minimum.accumulate(rows[:size]), size)
-    return kept - np.arange(1, size + 1)
+    return np.maximum(np.minimum.accumulate(rows[:size]), size) - np.arange(1, size + 1)

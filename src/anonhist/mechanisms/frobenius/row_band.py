@@ -232,8 +232,7 @@ def _bounds(noisy: NoisyRows, guess: Floats, epsilon: float, tail: float) -> tup
     is_last = np.ones(noisy.begins.shape, dtype=np.bool_)
     is_last[:, :-1] = noisy.begins[:, 1:]
     highs = np.take_along_axis(upper, group + is_last, axis=1)
-    lows = np.take_along_axis(lower, group + ~noisy.begins, axis=1)
-    return lows, highs
+    return np.take_along_axis(lower, group + ~noisy.begins, axis=1), highs
 
 
 def _least(total: Floats, before: Floats, rows: Floats) -> Floats:

@@ -362,8 +362,7 @@ class _Stage:
         groups = group[:, -1] + 1
         inside = np.arange(seen.shape[1]) < groups[:, None]
         middle = first + (count + 1) / 2
-        mean = (seen.astype(np.float64) * inside).sum(axis=1) / count + middle
-        return cls(mean, groups / count**2, middle)
+        return cls((seen.astype(np.float64) * inside).sum(axis=1) / count + middle, groups / count**2, middle)
 
 
 def _group_sizes(stages: list[_Stage], sizes: Ints, epsilon: float, *, most: int) -> Ints:

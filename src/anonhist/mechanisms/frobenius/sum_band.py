@@ -119,8 +119,7 @@ def _ends(bands: Sequence[KPlusBand]) -> Ints:
     if last <= _APART:
         return ends
     beyond = _APART * np.exp2(np.arange(1, 1 + int(np.ceil(_STEPS * np.log2(last / _APART)))) / _STEPS)
-    whole = np.unique(beyond[beyond < min(last, 2.0**62)].astype(np.int64))
-    return np.concatenate((ends, whole, [last]))
+    return np.concatenate((ends, np.unique(beyond[beyond < min(last, 2.0**62)].astype(np.int64)), [last]))
 
 
 def _is_alone(side: NoisyRows) -> Bools:
