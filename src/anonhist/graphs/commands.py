@@ -235,12 +235,12 @@ def degrees(
         raise UsageError("--not-private-truth requires --report FILE.html, the page it draws on.")
     account.check()
     from anonhist.graphs.graph import Direction, EdgePolicy
-    from anonhist.graphs.release import AskedDegrees
+    from anonhist.graphs.release import prepare_degrees
     from anonhist.terminal.display import write_release
 
     policy = EdgePolicy(Direction(directed or "undirected"), self_loops, duplicates)
     privacy, way = _asked(unit, NeighboringRelation(relation), mechanism or "auto", own)
-    prepared = AskedDegrees(privacy, epsilon, way, simulations).prepared(policy, nodes_listed=nodes is not None)
+    prepared = prepare_degrees(privacy, epsilon, way, simulations, policy, nodes_listed=nodes is not None)
     find = partial(outputs.for_release, edges, *([] if nodes is None else [nodes]))
     destination = account.destined(find, prepared.price)
     if nodes is not None and unit == "edge" and "public_nodes" not in own:

@@ -231,7 +231,7 @@ class EdgePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
-        """Make the prepared release of a graph of this policy; see :class:`anonhist.graphs.release.AskedDegrees`."""
+        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         if not isinstance(mechanism, str):
             raise UsageError(
                 f"With edge privacy, `mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r:.80}."

@@ -200,7 +200,7 @@ class NodePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedNodes:
-        """Make the prepared release of a graph of this policy; see :class:`anonhist.graphs.release.AskedDegrees`."""
+        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         if not isinstance(mechanism, BoundedDegrees):
             mechanism = BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
         return mechanism.prepare(policy, epsilon, self.relation, nodes_listed=nodes_listed)

@@ -329,10 +329,9 @@ def release_degrees(
             )
         graph = as_graph(graph)
     listed = graph.nodes_listed if isinstance(graph, Graph) else graph.num_nodes is not None
-    prepared = AskedDegrees(privacy, epsilon, mechanism, simulations).prepared(graph.policy, nodes_listed=listed)
-    own = {"policy": graph.policy}
+    prepared = prepare_degrees(privacy, epsilon, mechanism, simulations, graph.policy, nodes_listed=listed)
     return charged(
-        account_of(ledger, dataset, purpose, run_id, settings=own),
+        account_of(ledger, dataset, purpose, run_id, settings={"policy": graph.policy}),
         prepared.price,
         lambda receipt: replace(prepared.release(graph, source=source), receipt=receipt),
     )
@@ -340,7 +339,7 @@ def release_degrees(
 
 @dataclass(frozen=True)
 class PreparedDegrees:
-    """A release of degrees prepared without its graph, checked and made once; see :meth:`AskedDegrees.prepared`."""
+    """A release of degrees prepared without its graph, checked and made once; see :func:`prepare_degrees`."""
 
     way: PreparedEdges | PreparedNodes
     simulations: int | None
@@ -355,20 +354,18 @@ class PreparedDegrees:
         return released if self.simulations is None else replace(released, simulations=self.simulations)
 
 
-@dataclass(frozen=True)
-class AskedDegrees:
-    """What is asked of a release of degrees, as for :func:`release_degrees`."""
-
-    privacy: EdgePrivacy | NodePrivacy
-    epsilon: EpsilonLike
-    mechanism: MechanismName | MethodName | BoundedDegrees = "auto"
-    simulations: int | None = None
-
-    def prepared(self, policy: EdgePolicy, *, nodes_listed: bool) -> PreparedDegrees:
-        """Check it before the edges are read, and make its mechanism."""
-        privacy = self.privacy
-        if not isinstance(privacy, EdgePrivacy | NodePrivacy):
-            raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
-        runs = None if self.simulations is None else parse_simulations(self.simulations)
-        way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=self.epsilon, mechanism=self.mechanism)
-        return PreparedDegrees(way, runs)
+def prepare_degrees(
+    privacy: EdgePrivacy | NodePrivacy,
+    epsilon: EpsilonLike,
+    mechanism: MechanismName | MethodName | BoundedDegrees,
+    simulations: int | None,
+    policy: EdgePolicy,
+    *,
+    nodes_listed: bool,
+) -> PreparedDegrees:
+    """Check what is asked of a release of degrees before the edges are read, and make its mechanism."""
+    if not isinstance(privacy, EdgePrivacy | NodePrivacy):
+        raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
+    runs = None if simulations is None else parse_simulations(simulations)
+    way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=epsilon, mechanism=mechanism)
+    return PreparedDegrees(way, runs)
