@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ForwardRef, Generic, ParamSpec, TypeVar, cast, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import EllipsisType
     from typing import Concatenate, Literal, Never
 

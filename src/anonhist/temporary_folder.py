@@ -12,15 +12,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir
-from typing import TYPE_CHECKING
 from uuid import uuid4
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
 PREFIX = "anonhist-"
 _OWNER, _ROWS = "owner", "rows"

@@ -5,18 +5,15 @@ from __future__ import annotations
 import getpass
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from anonhist.accounting.budget import NOTHING, Cost, parse_name
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.privacy import Guarantee, parse_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _FRACTION = re.compile(r"[0-9]+(?:/[0-9]+)?", re.ASCII)
 

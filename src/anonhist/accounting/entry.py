@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
 from anonhist.accounting.charge import (
@@ -21,15 +22,10 @@ from anonhist.accounting.charge import (
     parse_line,
     who,
 )
-from anonhist.accounting.sql import Row
+from anonhist.accounting.sql import Row, SqlTransaction
 from anonhist.errors import DataError, RunError, UsageError, parameter
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anonhist.accounting.sql import SqlTransaction
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import click
 from anonhist.catalogue import PROPERTIES, PROPERTY_OPTIONS, load
 from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.charging import UNCHARGED, charging_options, csv_digest, say_account
+from anonhist.terminal.charging import UNCHARGED, AskedAccount, charging_options, csv_digest, say_account
 from anonhist.terminal.decorators import (
     OneOf,
     SectionedCommand,
@@ -26,7 +26,7 @@ from anonhist.terminal.decorators import (
     option_word,
     refuse_given,
 )
-from anonhist.terminal.destinations import console_on, print_hanging
+from anonhist.terminal.destinations import Outputs, console_on, print_hanging
 from anonhist.terminal.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.terminal.output import say_line, tell_of_epsilon
 from anonhist.terminal.reading import (
@@ -52,9 +52,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate, Estimates
     from anonhist.releases import Release
-    from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection
-    from anonhist.terminal.destinations import Outputs
 
     Question = Callable[[Profile | Release, Callable[[float], None] | None], Estimates]
 

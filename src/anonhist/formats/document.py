@@ -21,7 +21,7 @@ from anonhist.mechanisms.releasing import from_parameters
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Bounded, Profile
-from anonhist.releases import Excess, KPlusBand, PrevalenceBand, Release, ReleaseError
+from anonhist.releases import Excess, KPlusBand, Mechanism, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.grouped import ON_FOUND_GROUPS, SumOfReleases
 from anonhist.releases.runs import expected_distance
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.properties.estimate import Estimate
-    from anonhist.releases import Mechanism
 
 
 @dataclass(frozen=True)

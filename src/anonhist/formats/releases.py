@@ -32,7 +32,7 @@ from anonhist.kinds import KINDS
 from anonhist.mechanisms.window_release import WINDOW_MECHANISMS
 from anonhist.privacy import parse_epsilon
 from anonhist.properties.estimate import Holds
-from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease, in_groups
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease, Windows, in_groups
 from anonhist.releases.grouped import CrossingTotals, GroupedRelease, NestedTotals
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.window_mechanism import WindowMechanism
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Release, ReleaseError
-    from anonhist.releases.cumulative import Windows
 
 _KEPT = ("count", "prevalence")
 

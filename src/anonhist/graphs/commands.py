@@ -13,7 +13,7 @@ import click
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS, MechanismName
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
-from anonhist.terminal.charging import charging_options
+from anonhist.terminal.charging import AskedAccount, charging_options
 from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, one_character, whole_number
 from anonhist.terminal.options import (
     delimiter_option,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from anonhist.graphs.edge_privacy import EdgePrivacy
     from anonhist.graphs.node_privacy import BoundedDegrees, NodePrivacy
-    from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.destinations import Outputs
 
 NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page is not private and must not be shared."

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import Direction, EdgePolicy
-from anonhist.ingest.columns import quoted
+from anonhist.ingest.columns import Header, quoted
 from anonhist.ingest.engine import IS_COMMENT, NO_DIRECTION, UNDIRECTED
 from anonhist.ingest.naming import NAMED, as_text, check_named, name_columns
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, one_if
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anonhist.ingest.columns import Header
 
 # Reason that a row is not an edge (1 for self-loops): an end has no name.
 NAMELESS = 2

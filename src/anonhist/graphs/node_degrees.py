@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -36,8 +36,6 @@ from anonhist.releases import Evidence, runs_with_misfit
 from anonhist.releases.made import runs_fall_short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from anonhist.numeric.arrays import Floats, Ints
     from anonhist.randomness import RandomSource
 

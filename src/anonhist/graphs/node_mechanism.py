@@ -27,12 +27,11 @@ from anonhist.privacy import (
 )
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, SystemSource
-from anonhist.releases import Release
+from anonhist.releases import Evidence, Release
 from anonhist.releases.made import ReleaseKind
 
 if TYPE_CHECKING:
     from anonhist.numeric.arrays import Ints
-    from anonhist.releases import Evidence
 
 # A profile, and the number of nodes without an edge where that is released.
 Run = tuple["Profile", int | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args
@@ -16,7 +16,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, named_bounding, parse_candidates
 from anonhist.graphs.flow import edge_count_flow, edge_count_flow_distance
-from anonhist.graphs.graph import Degrees, EdgePolicy, Graph
+from anonhist.graphs.graph import Degrees, Direction, EdgePolicy, Graph
 from anonhist.graphs.node_degrees import NODE_MECHANISMS, CumulativeDegrees, HistogramDegrees
 from anonhist.graphs.node_mechanism import NAMES_STAY, NEEDS_NODES, SMALLEST_RATE, NodeMechanism
 from anonhist.graphs.projection import project_each
@@ -36,9 +36,6 @@ from anonhist.randomness import RandomSource, discrete_laplace_variance
 from anonhist.releases.content import estimates_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anonhist.graphs.graph import Direction
     from anonhist.releases import Release
 
 MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]

@@ -9,9 +9,9 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
-from anonhist.graphs.degree_numbers import degree_ccdf, degree_statistics, falls
+from anonhist.graphs.degree_numbers import DegreeStatistics, degree_ccdf, degree_statistics, falls
 from anonhist.privacy import short_decimal
-from anonhist.properties.estimate import Holds
+from anonhist.properties.estimate import Estimate, Holds
 from anonhist.releases import Release
 from anonhist.report.figures import (
     ALARM,
@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from anonhist.graphs.degree_numbers import DegreeStatistics
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.properties.estimate import Estimate
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"
 NOT_THIS_PAGE = (

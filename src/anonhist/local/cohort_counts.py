@@ -14,7 +14,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen, named
-from anonhist.local.decoder import BitChannel, SupportChannel
+from anonhist.local.decoder import BitChannel, Channel, SupportChannel
 from anonhist.numeric.arrays import read_only
 from anonhist.numeric.hashing import (
     bucket_widths,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.alphabet import Alphabet
-    from anonhist.local.decoder import Channel
 
 
 @frozen

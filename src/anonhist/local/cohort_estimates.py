@@ -5,19 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.local.cohort_counts import Supports
+from anonhist.local.cohort_counts import CohortCounts, Supports
 from anonhist.local.estimate import Raw, SupportLimits, p_values
 from anonhist.numeric import TwoBinomials
-from anonhist.numeric.arrays import read_only
-
-if TYPE_CHECKING:
-    from anonhist.local.cohort_counts import CohortCounts
-    from anonhist.numeric.arrays import Bools, Floats
+from anonhist.numeric.arrays import Bools, Floats, read_only
 
 # Number of steps for the distribution of sums over cohorts.
 _STEPS = 1 << 17

@@ -8,15 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.fits import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
     Observed = Callable[[], tuple["Channel", NDArray[np.float64], float]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
@@ -29,14 +29,11 @@ from anonhist.local.reports import Column, Tally, WholeColumn
 from anonhist.local.survey import Survey
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import uniform_integers
+from anonhist.randomness import RandomSource, uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from anonhist.randomness import RandomSource
 
 MOST_BYTES = 64
 # How many prefixes of each length are followed further.

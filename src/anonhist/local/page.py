@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from anonhist.privacy import short_decimal, warning
+from anonhist.privacy import Guarantee, short_decimal, warning
 from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, inline_svg, say_empty, short
 from anonhist.report.notebook import Cell
 from anonhist.report.shown import Sheet, download, promised
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from anonhist.local.estimate import FrequencyEstimate
     from anonhist.local.reports import Tally
     from anonhist.local.survey import Survey
-    from anonhist.privacy import Guarantee
 
 HEADS = ("value", "share", "interval", "decoded", "above zero")
 _LONGEST_LABEL = 60

@@ -17,10 +17,10 @@ from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import BitCounts, Supports
 from anonhist.local.cohort_estimates import raw_estimates
-from anonhist.local.estimate import RawEstimate
+from anonhist.local.estimate import CorrectionLike, DecoderLike, FrequencyEstimate, RawEstimate
 from anonhist.local.randomizers.rappor import chance_of_one, logarithm, parse_probability, report_epsilon
 from anonhist.local.shuffling import report_guarantee
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import Guarantee, parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.estimate import CorrectionLike, DecoderLike, FrequencyEstimate
-    from anonhist.privacy import Guarantee
 
 # Smaller chances that a value leaves a bit unset are lost in the noise of any number of reports.
 _LEAST_FREE = 1e-6

@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.mechanisms.bands import of_counts, of_cumulative, of_prevalences
-from anonhist.mechanisms.noise import add_noise
+from anonhist.mechanisms.noise import Noise, add_noise
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, profile_of_fit, round_sorted
 from anonhist.numeric import decreasing_fit
@@ -22,7 +22,6 @@ from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases import Evidence
 
 if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Noise
     from anonhist.numeric.arrays import Ints
 
 LARGEST_CAP = 2**24

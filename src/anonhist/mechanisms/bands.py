@@ -26,14 +26,12 @@ import numpy as np
 
 from anonhist.mechanisms.noise import noise_quantile, of_sums, sum_quantiles
 from anonhist.mechanisms.noise import of_prevalences as items_of_prevalences
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Floats, Ints, widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Floats, Ints
 
 
 _LONGEST = 2**12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -40,8 +40,6 @@ from anonhist.releases import Release
 from anonhist.releases.runs import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from anonhist.mechanisms.skeletons import CentralMechanism
 
 _MARKS = 200

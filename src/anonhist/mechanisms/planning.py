@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, overload
@@ -22,8 +22,6 @@ from anonhist.properties.estimate import Estimate
 from anonhist.releases import simulate_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from anonhist.numeric.arrays import Floats
 
 

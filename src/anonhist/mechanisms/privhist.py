@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, frozen, named
 from anonhist.mechanisms.bands import differences, falling_bounds, in_steps, invert, merge_steps
-from anonhist.mechanisms.noise import add_noise, exact_noise, noise_quantile, simulated_noise
+from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, noise_quantile, simulated_noise
 from anonhist.mechanisms.skeletons import CentralMechanism, RunOfOne, profile_of_fit
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Floats, Ints, widen_to_falling
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
@@ -23,11 +23,6 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.made import check_numbers
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Floats, Ints
-
 
 MOST_LABELS = 2**61
 

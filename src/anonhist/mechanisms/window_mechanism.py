@@ -12,12 +12,12 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, frozen, named
-from anonhist.mechanisms.noise import add_noise, exact_noise
+from anonhist.mechanisms.noise import Noise, add_noise, exact_noise
 from anonhist.mechanisms.setting import Setting
 from anonhist.numeric import decreasing_fit
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
-from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS
+from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS, CumulativeCounts
 from anonhist.randomness.geometric import discrete_laplace_variance
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.cumulative import CumulativeRelease
@@ -27,9 +27,6 @@ from anonhist.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles.windows import CumulativeCounts
     from anonhist.randomness import RandomSource
 
 # Two projections in turn come close to the projection on both; a last step makes the table exactly monotone.

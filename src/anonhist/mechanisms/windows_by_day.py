@@ -16,19 +16,15 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
-from anonhist.mechanisms.noise import add_noise
+from anonhist.mechanisms.noise import Noise, add_noise
 from anonhist.mechanisms.window_mechanism import WindowMechanism, far_of_reached, moved, noisy_reached, terms_of_reached
-from anonhist.numeric.arrays import read_only
-from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
+from anonhist.numeric.arrays import Floats, Ints, read_only
+from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness.geometric import discrete_laplace_variance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from fractions import Fraction
-
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.privacy import EpsilonLike
 
 
 @frozen

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
 from itertools import zip_longest
 from numbers import Rational
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # (lower, upper) around a number x·2^bits: lower ≤ x·2^bits ≤ upper.
 Bounds = tuple[int, int]

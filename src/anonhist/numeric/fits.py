@@ -12,8 +12,9 @@ precisions.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +22,6 @@ from numpy.typing import ArrayLike
 from anonhist.errors import UsageError
 from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Noise is pooled in about this many passes over all violators at once; the rest is pooled block by block.
 _PASSES = 16

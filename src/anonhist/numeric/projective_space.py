@@ -20,14 +20,12 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Bools, Floats, Ints, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Bools, Floats, Ints
 
 
 @lru_cache(maxsize=256)

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from anonhist.errors import MissingExtraError, UsageError
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ADD_OR_REMOVE, _SUBSTITUTE = NeighboringRelation
 # What a unit consists of: to change one part is to take the unit away and put it back changed.

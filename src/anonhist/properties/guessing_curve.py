@@ -12,13 +12,12 @@ from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, undersampling_warning
-from anonhist.properties.estimator import Point, Resimulated, apply, check_unit, multiplied, profile_of
+from anonhist.properties.estimator import Point, Resimulated, Sample, apply, check_unit, multiplied, profile_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.properties.estimator import Sample
     from anonhist.properties.sampling import Weights
 
 

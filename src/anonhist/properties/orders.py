@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
@@ -19,8 +19,6 @@ from anonhist.properties.power_sum import ChaoJostSum, OrderSum, PlugInSum, Powe
 from anonhist.properties.support_size import AtLeastLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anonhist.numeric.arrays import Floats
     from anonhist.properties.estimator import Interval, Sample
     from anonhist.properties.power_sum import SumEstimator

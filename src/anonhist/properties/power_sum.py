@@ -13,15 +13,13 @@ from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean, undersampling_warning
-from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, apply, multiplied
-from anonhist.properties.sampling import sampling_error
+from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, Sample, apply, multiplied
+from anonhist.properties.sampling import Weights, sampling_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.properties.estimator import Sample
-    from anonhist.properties.sampling import Weights
 
 # Beyond, powers of 1/2⁶³ underflow.
 _MOST = 12

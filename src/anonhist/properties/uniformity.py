@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from anonhist.properties.estimator import (
     LinearStatistic,
     Point,
     Resimulated,
+    Sample,
     apply,
     check_alphabet,
     check_method,
 )
 from anonhist.properties.pml import PmlDistanceToUniformity
-
-if TYPE_CHECKING:
-    from anonhist.properties.estimator import Sample
 
 # With fewer items per label, chance alone adds a tenth or more: sqrt(2k/(πn)) for uniform data.
 _FEW = 64

@@ -12,13 +12,12 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric import arrays
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimator import LinearStatistic, Point
 from anonhist.properties.sampling import Assemblage, sampling_error
 
 if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.profiles import Profile
 
 

@@ -22,14 +22,12 @@ from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, widening_factor
 from anonhist.releases.evidence import NORMAL_95, TellsMisfit
-from anonhist.releases.made import LEAST_RUNS, runs_of
+from anonhist.releases.made import LEAST_RUNS, Mechanism, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
-
-    from anonhist.releases.made import Mechanism
 
 
 @dataclass(frozen=True)

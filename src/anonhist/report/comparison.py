@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import spell_out
-from anonhist.mechanisms import MECHANISM_NAMES, METRICS
+from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Metric
 from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, short_decimal
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-    from anonhist.mechanisms import Comparison, ComparisonRow, Metric
 
 MARK = " *"
 HOW_TO_READ = (

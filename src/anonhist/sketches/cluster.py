@@ -15,9 +15,9 @@ from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import check_whole, text_buffers
 from anonhist.ingest.spark import numbers_batch, numbers_of_partitions, work_on_partitions
 from anonhist.numeric.hashing import hash_buffer
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.randomness import SystemSource, discrete_laplace
-from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL
+from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL, DomainAddresses, HashedAddresses
 from anonhist.sketches.changes import FULL, LARGEST_COUNTER, check_unclipped, total_of
 from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import UsersIn
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
-    from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 
 MOST_PARTITIONS = 10_000
 

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Bools, Floats, Ints, widen_to_falling
 from anonhist.releases import KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.numeric.arrays import sum_equal
+from anonhist.numeric.arrays import Floats, Ints, sum_equal
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.numeric.fits import SmoothFit
     from anonhist.privacy import PrivacyUnit
     from anonhist.sketches.noise import NoiseDistribution

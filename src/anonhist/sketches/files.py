@@ -14,11 +14,11 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from anonhist.errors import DataError, OutputError, UsageError, mask, unreadable
 from anonhist.formats.atomic import check_free, open_whole
@@ -32,9 +32,6 @@ from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import BinaryIO
-
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray

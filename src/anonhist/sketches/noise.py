@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, SupportsIndex
+from typing import Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,6 @@ from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource
 from anonhist.randomness.geometric import negative_binomial
 from anonhist.randomness.source import SMALLEST_GAMMA
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MOST_PARTIES = 2**31
 LONGEST_SESSION = 200

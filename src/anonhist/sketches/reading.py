@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,8 +26,6 @@ from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, Pa
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
 FORMATS = ("events", "labels", "counts", "uniq")

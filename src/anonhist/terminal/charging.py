@@ -13,7 +13,7 @@ import click
 
 from anonhist.errors import RunError, UsageError, mask
 from anonhist.terminal.decorators import as_one
-from anonhist.terminal.destinations import STDOUT, AskedPage, check_report
+from anonhist.terminal.destinations import STDOUT, AskedPage, Destination, check_report
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.terminal.destinations import Destination
 
 Where = TypeVar("Where")
 VARIABLE = "ANONHIST_LEDGER"

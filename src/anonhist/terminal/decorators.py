@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource, augment_usage_errors
 
-from anonhist.catalogue import is_there, load
+from anonhist.catalogue import Option, is_there, load
 from anonhist.errors import UsageError, as_keyword, mask, spell_out
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from click.shell_completion import CompletionItem
 
-    from anonhist.catalogue import Option
 
 # An option with its value in one: --table=orders, or -oout.json.
 _OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
@@ -145,7 +142,8 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**values: Any) -> None:
-            command(**values, **{parameter: made(**{name: values.pop(name) for name in names})})
+            one = made(**{name: values.pop(name) for name in names})
+            command(**values, **{parameter: one})
 
         return all_options(*options)(call)  # type: ignore[no-any-return]  # they return what they get
 

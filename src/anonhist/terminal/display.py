@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from anonhist.report.page import facts, rows
 from anonhist.report.wording import bound_of, number_and_ends
 from anonhist.terminal.charging import write_charged
-from anonhist.terminal.destinations import console_on, table_of
+from anonhist.terminal.destinations import Destination, console_on, table_of
 from anonhist.terminal.output import say_line, tell_of_epsilon
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.releases import Release
     from anonhist.releases.content import AnyRelease
-    from anonhist.terminal.destinations import Destination
 
 MOST_COLUMNS, FEWEST_COLUMNS, MOST_ROWS = 72, 16, 13
 _POINT = "•"

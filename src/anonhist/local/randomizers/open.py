@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
@@ -29,20 +29,16 @@ from anonhist.local.cohort_counts import (
 from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.estimate import ForgedWeight, RawEstimate, forged_weight
 from anonhist.local.randomizers.closed import SupportProbabilities
-from anonhist.local.reports import Column, WholeColumn
+from anonhist.local.reports import Column, Tally, WholeColumn
 from anonhist.local.survey import Survey, check_entries
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import bernoulli, uniform_integers
+from anonhist.randomness import RandomSource, bernoulli, uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from anonhist.local.reports import Tally
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.randomness import RandomSource
 
 # Largest alphabet whose matrix can be computed without naming labels.
 _MOST_ROWS = 1 << 16

@@ -17,7 +17,7 @@ from anonhist.frozen import Converted, derived, frozen, named
 from anonhist.local.cohort_counts import BitCounts, CohortCounts
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.randomizers.unary import bit_counts, have_ones, honest_ones, overwrite_bits
-from anonhist.local.reports import BytesColumn, Column, Reports, WholeColumn, nonzero_cells
+from anonhist.local.reports import BytesColumn, Column, Reports, Tally, WholeColumn, nonzero_cells
 from anonhist.local.shuffling import check_local_epsilon, report_guarantee
 from anonhist.local.survey import SYSTEM, check_entries
 from anonhist.numeric import ExponentialQuotient
@@ -26,8 +26,6 @@ from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from anonhist.local.reports import Tally
 
 
 @frozen(kw_only=True)

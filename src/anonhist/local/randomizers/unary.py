@@ -12,14 +12,13 @@ from anonhist.local.randomizers.closed import LabelSurvey
 from anonhist.local.reports import BytesColumn, Column, nonzero_cells
 from anonhist.local.survey import check_entries
 from anonhist.numeric import ExponentialQuotient
-from anonhist.randomness import bernoulli, bernoulli_bits
+from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from anonhist.randomness import RandomSource
 
 # Sums of this many bits fit in a byte.
 _ROWS = 255

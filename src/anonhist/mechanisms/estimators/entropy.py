@@ -6,7 +6,7 @@ import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
+from typing import ClassVar, Literal, SupportsIndex, get_args
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
@@ -19,20 +19,16 @@ from anonhist.mechanisms.estimators.statistic_mechanism import (
     populations,
     public_size,
 )
-from anonhist.mechanisms.estimators.weights import largest_bias, surprise
+from anonhist.mechanisms.estimators.weights import WholeWeights, largest_bias, surprise
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import Jackknife, MillerMadow, PlugIn, Polynomial, entropy_unit
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.estimator import check_method, scaled
+from anonhist.properties.estimator import LinearStatistic, check_method, scaled
 from anonhist.properties.power_sum import PowerSum
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.uniformity import DistanceToUniformity, distance_bias
 from anonhist.randomness import RandomSource
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.estimators.weights import WholeWeights
-    from anonhist.properties.estimator import LinearStatistic
 
 _LINEAR = {estimator.name: estimator for estimator in (Jackknife(), MillerMadow(), PlugIn())}
 PrivateEntropyMethod = Literal["polynomial", "jackknife", "miller-madow", "plug-in"]

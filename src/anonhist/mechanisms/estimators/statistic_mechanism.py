@@ -11,29 +11,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from anonhist.accounting.recording import Price, recording
+from anonhist.accounting.recording import Account, Price, recording
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
-from anonhist.mechanisms.noise import exact_noise
+from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.mechanisms.setting import Setting, check_profile, whole_items, without_sizes
 from anonhist.numeric.arrays import read_only
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, check_level, quantile
-from anonhist.properties.sampling import Assemblage
+from anonhist.properties.sampling import Assemblage, SampleDistribution
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.content import estimates_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from anonhist.accounting.recording import Account
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.privacy import EpsilonLike
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import LinearStatistic
-    from anonhist.properties.sampling import SampleDistribution
     from anonhist.randomness import RandomSource
 
 # Names of the components of the error.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
+from typing import ClassVar, Literal, SupportsIndex, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from anonhist.mechanisms.estimators.statistic_mechanism import (
     populations,
     public_size,
 )
-from anonhist.mechanisms.estimators.weights import largest_bias, new_labels
+from anonhist.mechanisms.estimators.weights import WholeWeights, largest_bias, new_labels
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
@@ -41,9 +41,6 @@ from anonhist.properties.unseen_labels import (
     usual_trials,
 )
 from anonhist.randomness import RandomSource
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.estimators.weights import WholeWeights
 
 # If the number of labels is not known, these multiples of the number of items are tried.
 _LABELS_PER_ITEM = (0.5, 2.0, 10.0)

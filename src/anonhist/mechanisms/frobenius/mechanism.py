@@ -42,7 +42,7 @@ from anonhist.mechanisms.frobenius.row_band import (
 )
 from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows, noisy_rows
 from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
-from anonhist.mechanisms.noise import add_noise, exact_noise, of_rows, simulated_noise
+from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
@@ -51,7 +51,6 @@ from anonhist.releases.made import check_diagram
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from anonhist.mechanisms.noise import Noise
     from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.randomness import RandomSource
 
