@@ -5,12 +5,14 @@ Every field is there in every document; what a release does not have is null.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.accounting import Receipt
 from anonhist.catalogue import MECHANISMS, load
@@ -21,16 +23,10 @@ from anonhist.mechanisms.releasing import from_parameters
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Bounded, Profile
+from anonhist.properties.estimate import Estimate
 from anonhist.releases import Excess, KPlusBand, Mechanism, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.grouped import ON_FOUND_GROUPS, SumOfReleases
 from anonhist.releases.runs import expected_distance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from anonhist.properties.estimate import Estimate
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,13 +31,11 @@ from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile, of_difference, of_prevalences, of_sums
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.mechanisms.skeletons import profile_of_fit
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.profiles import Profile
+from anonhist.randomness import RandomSource
 from anonhist.releases import Evidence, runs_with_misfit
 from anonhist.releases.made import runs_fall_short
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.randomness import RandomSource
 
 
 @frozen

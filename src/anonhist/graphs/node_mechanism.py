@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
+from typing import Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, 
 from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, text_of
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
 from anonhist.mechanisms.setting import Setting, make_release, member_of, without_sizes
+from anonhist.numeric.arrays import Ints
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,
@@ -29,9 +30,6 @@ from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, SystemSource
 from anonhist.releases import Evidence, Release
 from anonhist.releases.made import ReleaseKind
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Ints
 
 # A profile, and the number of nodes without an edge where that is released.
 Run = tuple["Profile", int | None]

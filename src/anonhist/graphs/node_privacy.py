@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args
+from typing import Any, Literal, SupportsIndex, get_args
 
 import numpy as np
 
@@ -33,10 +33,8 @@ from anonhist.privacy import (
 )
 from anonhist.properties.estimate import Estimate
 from anonhist.randomness import RandomSource, discrete_laplace_variance
+from anonhist.releases import Release
 from anonhist.releases.content import estimates_digest
-
-if TYPE_CHECKING:
-    from anonhist.releases import Release
 
 MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.frozen import frozen
 from anonhist.graphs.degree_data import DegreeData, DegreeSource
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.releases.evidence import NORMAL_95
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles import Profile
 
 # A smallest degree is chosen among so many, by so many places of the distribution, where so many nodes are left.
 _STARTS, _PLACES, _LEAST_NODES = 50, 256, 50

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
@@ -16,17 +17,13 @@ from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.graphs.edge_privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
 from anonhist.graphs.node_privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
+from anonhist.numeric.arrays import Ints
 from anonhist.numeric.hashing import keyed_hash
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.content import charged
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Ints
 
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."

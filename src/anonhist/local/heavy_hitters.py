@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, frozen, named
@@ -30,10 +31,6 @@ from anonhist.local.survey import Survey
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource, uniform_integers
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 MOST_BYTES = 64
 # How many prefixes of each length are followed further.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.formats.atomic import content_of
@@ -21,13 +24,6 @@ from anonhist.local.estimate import CorrectionLike, DecoderLike, FrequencyEstima
 from anonhist.local.randomizers.rappor import chance_of_one, logarithm, parse_probability, report_epsilon
 from anonhist.local.shuffling import report_guarantee
 from anonhist.privacy import Guarantee, parse_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
 
 # Smaller chances that a value leaves a bit unset are lost in the noise of any number of reports.
 _LEAST_FREE = 1e-6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from anonhist.mechanisms.noise import Noise, add_noise
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, profile_of_fit, round_sorted
 from anonhist.numeric import decreasing_fit
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import short_decimal
 from anonhist.profiles import Profile
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases import Evidence
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Ints
 
 LARGEST_CAP = 2**24
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from anonhist.mechanisms.releasing import (
     named_mechanism,
 )
 from anonhist.mechanisms.setting import Setting, check_relation, check_unit, whole_items
+from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import (
     EpsilonLike,
@@ -38,9 +39,6 @@ from anonhist.properties.guessing_curve import covered_share, log_grid
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.runs import part_of
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.skeletons import CentralMechanism
 
 _MARKS = 200
 

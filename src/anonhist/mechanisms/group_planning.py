@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, log
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease, choose
 from anonhist.mechanisms.setting import check_unit
+from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.parameters import MOST_SIMULATIONS
@@ -29,9 +30,6 @@ from anonhist.releases.excess import covers
 from anonhist.releases.grouped import total_delta
 from anonhist.releases.made import KnowsWork
 from anonhist.releases.runs import expected_distance
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.skeletons import CentralMechanism
 
 # Errors are skewed: most runs are near the mean or below, and a few have three times as much. The standard error of few
 # runs is too small then, and more so the smaller their mean is. So there are as many runs as take some five seconds for

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, SupportsIndex
+from typing import Literal, SupportsIndex
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Account, Price, account_of
@@ -19,6 +19,8 @@ from anonhist.mechanisms.excess import ExcessMechanism, refuse_nothing
 from anonhist.mechanisms.group_planning import PreparedGroups, parse_level_shares, prepare_groups
 from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.mechanisms.setting import check_relation, without_sizes
+from anonhist.mechanisms.skeletons import CentralMechanism, Released
+from anonhist.numeric.arrays import Bools, Ints
 from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
@@ -31,13 +33,9 @@ from anonhist.privacy import (
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import Group, GroupedProfile, prefixes_of
 from anonhist.randomness import RandomSource, discrete_laplace
+from anonhist.releases import Evidence, Excess
 from anonhist.releases.content import charged
 from anonhist.releases.grouped import CrossingTotals, GroupedRelease, NestedTotals
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.skeletons import CentralMechanism, Released
-    from anonhist.numeric.arrays import Bools, Ints
-    from anonhist.releases import Evidence, Excess
 
 
 def release_groups(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -18,16 +19,12 @@ from anonhist.numeric import decreasing_fit
 from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
 from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS, CumulativeCounts
+from anonhist.randomness import RandomSource
 from anonhist.randomness.geometric import discrete_laplace_variance
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.evidence import NORMAL_95
 from anonhist.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from anonhist.randomness import RandomSource
 
 # Two projections in turn come close to the projection on both; a last step makes the table exactly monotone.
 _ROUNDS = 20

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -21,10 +23,6 @@ from anonhist.mechanisms.window_mechanism import WindowMechanism, far_of_reached
 from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness.geometric import discrete_laplace_variance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from fractions import Fraction
 
 
 @frozen

@@ -10,22 +10,19 @@ and the sums over supporting points are correlations with one fixed sequence of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.numeric.arrays import Bools, Floats, Ints, read_only
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
 
 
 @lru_cache(maxsize=256)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
+from fractions import Fraction
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, undersampling_warning
 from anonhist.properties.estimator import Point, Resimulated, Sample, apply, check_unit, multiplied, profile_of
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.properties.sampling import Weights
+from anonhist.properties.sampling import Weights
 
 
 def covered_share(profile: Profile, labels: Ints) -> Floats:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, frozen, named
+from anonhist.privacy import Guarantee
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import fixed_numbers
 from anonhist.properties.estimate import Estimate, Holds
-
-if TYPE_CHECKING:
-    from anonhist.privacy import Guarantee
 
 
 @frozen

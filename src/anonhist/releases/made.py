@@ -18,9 +18,7 @@ from anonhist.privacy import Guarantee, PrivacyUnit, parse_order_key, short_deci
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import ByGroup, Group
-
-if TYPE_CHECKING:
-    from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimate import Estimate
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.pulse import tell_share
@@ -23,11 +25,6 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, widening_factor
 from anonhist.releases.evidence import NORMAL_95, TellsMisfit
 from anonhist.releases.made import LEAST_RUNS, Mechanism, runs_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, frozen, named
@@ -22,13 +25,6 @@ from anonhist.sketches.changes import FULL, LARGEST_COUNTER, check_unclipped, to
 from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
 
 MOST_PARTITIONS = 10_000
 

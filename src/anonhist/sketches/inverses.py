@@ -6,22 +6,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric import decreasing_fit
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.fits import project_to_simplex
 from anonhist.privacy import EpsilonLike, parse_epsilon
 from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences, Window, of_all_buckets
 from anonhist.sketches.noise import NoiseDistribution
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from anonhist.numeric.arrays import Floats, Ints
 
 
 def round_to_profile(shares: ArrayLike) -> Floats:

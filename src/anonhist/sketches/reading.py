@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.delimited import label_blocks
@@ -24,9 +25,6 @@ from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.source import Source, StandardInput
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
 from anonhist.sketches.sketch import Sketch
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FORMATS = ("events", "labels", "counts", "uniq")
 _PREVALENCES = "Prevalences do not say which label has a count, so a sketch cannot count them: count the events."

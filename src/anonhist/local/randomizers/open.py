@@ -7,9 +7,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, named, optional
@@ -32,13 +33,9 @@ from anonhist.local.randomizers.closed import SupportProbabilities
 from anonhist.local.reports import Column, Tally, WholeColumn
 from anonhist.local.survey import Survey, check_entries
 from anonhist.numeric import ExponentialQuotient
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource, bernoulli, uniform_integers
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Floats, Ints
 
 # Largest alphabet whose matrix can be computed without naming labels.
 _MOST_ROWS = 1 << 16

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, derived, frozen, named
@@ -23,9 +24,6 @@ from anonhist.local.survey import SYSTEM, check_entries
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, parse_whole_number
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @frozen(kw_only=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -19,18 +20,14 @@ from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.mechanisms.setting import Setting, check_profile, whole_items, without_sizes
 from anonhist.numeric.arrays import read_only
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, check_level, quantile
+from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import Assemblage, SampleDistribution
+from anonhist.randomness import RandomSource
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.content import estimates_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimator import LinearStatistic
-    from anonhist.randomness import RandomSource
 
 # Names of the components of the error.
 SAMPLING, NOISE = "sampling, at most", "privacy noise"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import mul
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.arrays import Floats, Ints
+from anonhist.profiles import Profile
+from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import Assemblage, SampleDistribution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimator import LinearStatistic
 
 # Every label is off by at most half a step of the grid; n times that must be small compared to the noise.
 FINEST = 2.0**34

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
+from anonhist.numeric.arrays import Floats
 from anonhist.privacy import short_decimal
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats
 
 # The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2⁴⁰.
 MAX_DURFEE_SIZE = 2**20

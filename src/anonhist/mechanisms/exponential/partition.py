@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -25,15 +25,13 @@ from anonhist.mechanisms.exponential.calibration import (
     check_member,
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, denoise
+from anonhist.mechanisms.noise import Choices
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import DrawnMechanism, RunOfOne, bounded_profile, with_at_most
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import RandomSource
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Choices
-    from anonhist.numeric.arrays import Ints
 
 # Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
 # with its uniform prior increases the error (measured).

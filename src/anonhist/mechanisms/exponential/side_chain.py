@@ -17,22 +17,18 @@ For z > 0 a level has four states (type of the edge just crossed, hidden flag): 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.mechanisms.exponential.calibration import FamilyParameters, band_shape, negligible_order
+from anonhist.mechanisms.noise import Choices
 from anonhist.numeric import BlockMatrix, BlockVector, read_only
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse, pulsing
 from anonhist.profiles.counts import MAX_ITEMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anonhist.mechanisms.noise import Choices
-    from anonhist.numeric.arrays import Floats, Ints
 
 STAY_P, STAY_T, DROP_P, DROP_T = range(4)
 _LN_2 = math.log(2)

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,16 +45,11 @@ from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRow
 from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
 from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
+from anonhist.numeric.arrays import Bools, Floats, Ints
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.randomness import RandomSource
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.made import check_diagram
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from anonhist.numeric.arrays import Bools, Floats, Ints
-    from anonhist.randomness import RandomSource
-
 
 # Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.
 MARGIN = 8

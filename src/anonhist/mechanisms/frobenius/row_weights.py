@@ -10,18 +10,14 @@ of the two stages before: released values, so no budget is spent on choosing. Ea
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.mechanisms.noise import add_noise
 from anonhist.numeric import decreasing_fit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from anonhist.numeric.arrays import Bools, Floats, Ints
+from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # Half-width of a window, and the largest distance of its center from the observed value, in noise scales 1/ε.
 _REACH, _TRUST = 14.0, 9.0
