@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--quick``, for after each edit, and ``--soak``, for what takes long."""
     parser.addoption("--quick", action="store_true", help="run the first case of every test that is quick")
     parser.addoption("--soak", action="store_true", help="run what takes long or can draw anew, and nothing else")
+    parser.addoption("--every-case", action="store_true", help="in a soak, draw no cases: run all of each test")
     parser.addoption("--soak-seed", type=int, metavar="SEED", help="draw again what a soak drew: it prints its seed")
 
 
@@ -41,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say by which seed the draws of a soak can be had again."""
     if terminalreporter.config.option.soak:
-        terminalreporter.write_line(f"Tests that draw anew: --soak-seed {terminalreporter.config.option.soak_seed}")
+        terminalreporter.write_line(f"What was drawn: --soak-seed {terminalreporter.config.option.soak_seed}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -49,6 +51,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     takes_long = _that_take_long(items)
     if config.getoption("soak"):
         _keep(config, items, takes_long | {id(item) for item in items if item.get_closest_marker("fresh")})
+        if not config.getoption("every_case"):
+            _keep(config, items, _drawn(items, config.option.soak_seed))
     else:
         _keep(config, items, {id(item) for item in items} - takes_long)
     if config.getoption("quick"):
@@ -62,6 +66,17 @@ def _that_take_long(items: list[pytest.Item]) -> set[int]:
         few = cases[0].get_closest_marker("first")
         kept = len(cases) if few is None else few.args[0]
         found |= {id(item) for at, item in enumerate(cases) if at >= kept or item.get_closest_marker("slow")}
+    return found
+
+
+def _drawn(items: list[pytest.Item], seed: int) -> set[int]:
+    """Return all tests, but of each that is marked drawn so many cases, which its name and the seed decide."""
+    found = set()
+    for cases in _cases(items):
+        asked = cases[0].get_closest_marker("drawn")
+        most = len(cases) if asked is None else asked.args[0]
+        rng = UNSEEDED([seed, crc32(cases[0].nodeid.partition("[")[0].encode())])
+        found |= {id(cases[at]) for at in rng.permutation(len(cases))[:most]}
     return found
 
 

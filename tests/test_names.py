@@ -34,7 +34,9 @@ def test_names_of_tests_are_constants(request: pytest.FixtureRequest, tmp_path: 
     names = (item.nodeid for item in request.session.items)
     # The other process collects no examples of docstrings, which the kit of the tests has.
     here = {name for name in names if name.startswith("tests/") and not name.startswith("tests/kit/")}
-    chosen = ("--soak",) if request.config.option.soak else ()
+    option = request.config.option
+    chosen = ("--soak", "--soak-seed", str(option.soak_seed)) if option.soak else ()
+    chosen += ("--every-case",) if option.every_case else ()
     elsewhere = names_collected_elsewhere("tests", *chosen, folder=tmp_path)
     assert len(elsewhere) > 2_000
     assert sorted(here - elsewhere) == []

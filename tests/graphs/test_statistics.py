@@ -357,6 +357,7 @@ def test_intervals_hold_for_degrees_of_any_shape() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("make", [CumulativeDegrees, SurvivalDegrees, HistogramDegrees])
 def test_intervals_hold_for_bounded_degrees_of_any_shape(make: type[NodeMechanism]) -> None:
     source, found = SeededSource(3), dict[str, list[dict[str, float]]]()

@@ -93,6 +93,7 @@ def sampled(way: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sample], Any
     return run
 
 
+@pytest.mark.drawn(4)
 @each_of("keep_null", [False, True])
 def test_rows_are_kept_by_definition(*, log: Any, sampled: Callable[[Sample], Any], keep_null: bool) -> None:
     rows = [(who, what, None) for who, what in table().select("who", "what").rows()]

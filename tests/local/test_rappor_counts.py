@@ -165,6 +165,7 @@ def small_estimate(
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(("k", "h", "m"), [(2, 1, 1), (2, 1, 2), (2, 2, 2), (2, 2, 4), (4, 1, 2), (4, 2, 1), (4, 2, 4)])
 def test_intervals_hold_where_bits_are_few(k: int, h: int, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over maps drawn at random: with listed values and others, and where all reports are of one value."""

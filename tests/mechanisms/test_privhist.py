@@ -311,6 +311,7 @@ def test_the_number_of_items_is_released_on_its_own() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("epsilon", "extremes"),
     [

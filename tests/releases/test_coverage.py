@@ -40,6 +40,7 @@ def hits(setting: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_intervals_hold_the_truth_as_often_as_they_say_and_are_not_wide_for_nothing(setting: str) -> None:
     for name, seen in hits(setting).items():

@@ -45,8 +45,9 @@ MECHANISMS: dict[str, CentralMechanism] = {
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(3)
+@pytest.mark.parametrize("name", MECHANISMS)
 @each_of("shape", list(SHAPES))
-@each_of("name", list(MECHANISMS))
 def test_the_interval_holds(name: str, shape: str) -> None:
     mechanism, profile = MECHANISMS[name], SHAPES[shape]
     runs = 40 if name == "partition" else 100

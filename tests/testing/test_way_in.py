@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -10,13 +11,13 @@ import pytest
 
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
-from anonhist_testing.way_in import soak
+from anonhist_testing.way_in import judging, soak
 from anonhist_testing.way_in.breaking import BREAKS, broken
 from anonhist_testing.way_in.coverage import ENTRANCES, SOURCES, pairwise
 from anonhist_testing.way_in.distances import capped_l1, increments_l1, sorted_l1_of_profiles
 from anonhist_testing.way_in.engines import lent_duckdb
 from anonhist_testing.way_in.entrances import Entrance
-from anonhist_testing.way_in.judging import Case, judge
+from anonhist_testing.way_in.judging import Case, Found, judge
 from anonhist_testing.way_in.sources import Source
 from anonhist_testing.way_in.tables import PLACES, UNITS, Made
 from anonhist_testing.way_in.values import BEGINNINGS, BEGINNINGS_OF_DATES, ENDINGS, FRESH, Kind, has_name, name_of
@@ -122,6 +123,7 @@ def _broken_reader(entrance: Entrance, renaming: Callable[[list[Any]], list[str 
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(16)
 @pytest.mark.parametrize("entrance", ENTRANCES, ids=lambda entrance: entrance.name)
 def test_each_reader_that_is_broken_is_caught(entrance: Entrance) -> None:
     for renaming in BREAKS:
@@ -163,6 +165,30 @@ def test_a_failure_says_how_to_read_the_same_tables_again(
     again = capsys.readouterr().out.splitlines()
     found = again.index(told[failure])
     assert again[found : found + 3] == told[failure : failure + 3]
+
+
+def test_a_soak_begins_with_what_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[tuple[Case, Any]] = []
+
+    def seen(case: Case, **options: Any) -> Found:
+        judged.append((case, options))
+        return Found(pairs=1)
+
+    monkeypatch.setattr(soak, "judge", seen)
+    monkeypatch.setattr(judging, "judge", seen)
+    names, minutes = ("profile", "profile of users"), 0.01
+    soak.run(soak.Task(7, names, ("csv", "polars", "arrow"), minutes, None))
+    planned = {
+        (case.entrance.name, case.source.name): replace(case, seed=7)
+        for case in pairwise(sources=[_OF[name] for name in ("csv", "polars", "arrow")])
+        if case.entrance.name in names
+    }
+    first = {(case.entrance.name, case.source.name): case for case, options in judged[: len(planned)] if options}
+    assert first == planned
+    assert all(len(options["pairs"]) == 1 for _, options in judged[: len(planned)])
+    # Then all pairs of tables that follow from the seed alone.
+    case, options = judged[len(planned)]
+    assert (case.beginning, case.ending, options) == (None, None, {})
 
 
 def test_what_is_as_promised_ends_with_zero(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from anonhist.errors import AnonhistError
-from anonhist_testing.way_in.tables import make_tables
+from anonhist_testing.way_in.tables import PLACES, UNITS, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -122,6 +122,11 @@ def judge(case: Case, *, pairs: Collection[int] | None = None, also_reordered: b
             if pairs is None or number in pairs:
                 _judge_pair(case, made, few, pair, folder / f"pair-{number}", found)
     return found
+
+
+def judge_in_turn(case: Case, turn: int) -> Found:
+    """Judge a case with one unit, in places that take turns, and now and then in another order, too."""
+    return judge(case, pairs=[turn % (UNITS * len(PLACES))], also_reordered=turn % 8 == 0)
 
 
 def _judge_pair(case: Case, made: Made, few: Any, pair: Pair, folder: Path, found: Found) -> None:

@@ -1,4 +1,8 @@
-"""``make soak``: neighbors of all kinds through every way in, with fresh seeds, until time is up."""
+"""``make soak``: neighbors of all kinds through every way in, with fresh seeds, until time is up.
+
+First each entrance reads one pair of neighbors from each source, each beginning with each ending: see
+:func:`~anonhist_testing.way_in.coverage.pairwise`.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,14 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist_testing.way_in.coverage import ENTRANCES, SOURCES
+from anonhist_testing.way_in.coverage import ENTRANCES, SOURCES, pairwise
 from anonhist_testing.way_in.engines import lent_duckdb
-from anonhist_testing.way_in.judging import Case, Found, judge
+from anonhist_testing.way_in.judging import Case, Found, judge, judge_in_turn
 from anonhist_testing.way_in.servers import SERVED, served
 from anonhist_testing.way_in.values import BEGINNINGS, ENDINGS
 
@@ -48,13 +52,30 @@ class Task:
 
 @dataclass
 class _Cell:
-    """An entrance and a source: what was found, and how long that took."""
+    """An entrance and a source: what comes first, if that is planned; what was found, and how long that took."""
 
     entrance: Entrance
     source: Source
-    found: Found
+    first: Case | None
+    found: Found = field(default_factory=Found)
     rounds: int = 0
     seconds: float = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the planned case is still to come."""
+        return self.first is not None and not self.rounds
+
+    def go_on(self, task: Task) -> None:
+        """Judge one case more."""
+        start = time.monotonic()
+        if self.first is not None and self.is_due:
+            self.found.add(judge_in_turn(replace(self.first, seed=task.seed), self.first.seed))
+        else:
+            case = Case(task.seed + self.rounds, self.entrance, self.source, task.beginning, task.ending)
+            self.found.add(judge(case))
+        self.seconds += time.monotonic() - start
+        self.rounds += 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,8 +100,11 @@ def run(task: Task) -> Results:
         stack.enter_context(lent_duckdb())
         held = [source for source in SOURCES if source.name in task.sources]
         held += stack.enter_context(served(task.sources))
+        is_planned = (task.rounds, task.beginning, task.ending) == (None, None, None)
+        cases = pairwise(sources=held) if is_planned else []
+        planned = {(case.entrance.name, case.source.name): case for case in cases}
         cells = [
-            _Cell(entrance, source, Found())
+            _Cell(entrance, source, planned.get((entrance.name, source.name)))
             for entrance in ENTRANCES
             for source in held
             if entrance.name in task.entrances and entrance.takes(source)
@@ -90,13 +114,9 @@ def run(task: Task) -> Results:
         # From here on: servers take a while to start.
         until = None if task.minutes is None else time.monotonic() + 60 * task.minutes
         while (cell := _next(cells, task)) is not None and _has_time(until):
-            case = Case(task.seed + cell.rounds, cell.entrance, cell.source, task.beginning, task.ending)
             if sys.stderr.isatty():
-                sys.stderr.write(f"\r{case.seed}: {cell.entrance.name}, {cell.source.name}\x1b[K")
-            start = time.monotonic()
-            cell.found.add(judge(case))
-            cell.seconds += time.monotonic() - start
-            cell.rounds += 1
+                sys.stderr.write(f"\r{task.seed + cell.rounds}: {cell.entrance.name}, {cell.source.name}\x1b[K")
+            cell.go_on(task)
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
         return {(cell.entrance.name, cell.source.name): cell.found for cell in cells}
@@ -109,12 +129,14 @@ def _has_time(until: float | None) -> bool:
 
 
 def _next(cells: Sequence[_Cell], task: Task) -> _Cell | None:
-    """Return what to go on with: of the entrance with the fewest pairs, the source on which least time was spent."""
+    """Return what to go on with: what is planned, then, of the entrance with the fewest pairs, what took least time."""
     left = [cell for cell in cells if task.rounds is None or cell.rounds < task.rounds]
     tried: dict[str, int] = dict.fromkeys((cell.entrance.name for cell in left), 0)
     for cell in left:
         tried[cell.entrance.name] += cell.found.pairs + cell.found.refused
-    return min(left, key=lambda cell: (tried[cell.entrance.name], cell.rounds > 0, cell.seconds), default=None)
+    return min(
+        left, key=lambda cell: (not cell.is_due, tried[cell.entrance.name], cell.rounds > 0, cell.seconds), default=None
+    )
 
 
 def _in_processes(whole: Task) -> list[Results]:
