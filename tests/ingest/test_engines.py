@@ -51,6 +51,7 @@ def test_labels(hold_anywhere: Held, label: str, keep_null: bool) -> None:  # no
     assert read == counted(row[label] for row in ROWS if keep_null or row[label] is not None)
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @each_of(
     ("bound", "said"),
@@ -183,6 +184,7 @@ def test_labels_of_few_groups(hold_anywhere: Held) -> None:
     assert dict(read) == {(group,): Profile([], [], unit=read.unit) for group in given["groups"]} | told
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @each_of(
     "given",

@@ -84,6 +84,7 @@ def _tables(survey: Survey, reports: Reports) -> dict[str, Any]:
     }
 
 
+@pytest.mark.full
 @each_of("kind", ["arrow", "pandas", "polars", "lazy", "narwhals", "duckdb", "ibis"])
 def test_tables_are_counted_like_files(tmp_path: Path, survey: Survey, kind: str) -> None:
     reports = _reports(survey)

@@ -204,6 +204,7 @@ def test_only_distinct_counts_are_fetched(engine: Read, rows_fetched: list[int])
     )
 
 
+@pytest.mark.full
 @a_few_engines
 def test_the_unit_comes_with_the_bound(engine: Read) -> None:
     columns = {"user": ["u"], "label": ["a"]}
@@ -267,6 +268,7 @@ def _assert_names_are_told(error: Any, *names: str) -> None:
         assert error.sentence == error.for_operator
 
 
+@pytest.mark.full
 @each_of("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.p*"])
 @each_of("label", ["label", None])
 def test_first_rows_are_not_quoted_as_names(

@@ -310,6 +310,7 @@ def value_of(kind: str, name: str) -> Any:
     return VALUES[kind][name]()
 
 
+@pytest.mark.full
 def test_no_kind_is_forgotten() -> None:
     assert set(VALUES) == {name for name, kind in KINDS.items() if kind.cell} >= {*FIGURES, *PAGES}
     assert {value_of("release", name).mechanism.kind.name for name in VALUES["release"]} == set(RELEASED_BY)
