@@ -50,7 +50,7 @@ def test_every_module_is_imported(core: Path, tmp_path: Path) -> None:
     assert Path(done.stdout.strip()).is_relative_to(core)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_commands_of_features_are_not_there_and_all_others_work(core: Path, tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("label,user\n" + "a,1\nb,2\na,3\n" * 40, encoding="utf-8")
     label = ("--label", "label")

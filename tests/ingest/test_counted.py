@@ -155,6 +155,7 @@ def test_bad_text_is_refused_by_every_engine(engine: Read, table: dict[str, list
     assert str(caught.value) == BAD_COUNT.format(bad)
 
 
+@pytest.mark.first(8)
 @some_typed_engines
 @pytest.mark.parametrize(
     ("table", "bad"),
@@ -172,6 +173,7 @@ def test_bad_numbers_are_refused_by_every_engine(typed_engine: Read, table: dict
     assert str(caught.value) == BAD_COUNT.format(bad)
 
 
+@pytest.mark.first(8)
 @some_typed_engines
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
 def test_no_number_is_refused(typed_engine: Read, value: float) -> None:

@@ -93,6 +93,7 @@ def test_labels_are_in_the_same_few_groups_as_those_of_events(hold_grouped: Held
     assert len(kept) > 1
 
 
+@pytest.mark.first(4)
 def test_prevalences_are_read_as_their_events(hold_grouped: Held) -> None:
     given: dict[str, Any] = {"by": ["day", "country"], "groups": listed(("day", "country"))}
     told = read_groups(pl.DataFrame(events()), label="label", keep_null=True, **given)

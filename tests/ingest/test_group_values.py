@@ -30,6 +30,7 @@ def sizes(source: Any, groups: Any, **said: Any) -> dict[str | None, int]:
     return {name: profile.n for (name,), profile in read.items()}
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize(
     ("values", "listed", "told"),
     [

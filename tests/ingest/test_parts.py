@@ -52,6 +52,7 @@ def _kept(parts: dict[str, list[Row]], bound: int, *, keep_null: bool = False) -
     return Profile.from_prevalences(Counter(kept.values()), unit=PrivacyUnit.user(max_items=bound))
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize(("hash_labels", "keep_null"), [(False, True), (True, False), (True, True)])
 def test_parts_on_every_engine_give_the_profile_of_all_events(
     hold: Any, tmp_path: Path, *, hash_labels: bool, keep_null: bool

@@ -84,6 +84,7 @@ def test_counts_are_read_as_their_events(hold_grouped: Held, keep_null: bool) ->
         assert dict(of_sites) == dict(told)
 
 
+@pytest.mark.first(4)
 def test_counts_are_kept_in_parts(hold_grouped: Held, tmp_path: Path) -> None:
     total = tmp_path / "total.counts"
     with hold_grouped(counted()) as (source, own):
@@ -102,6 +103,7 @@ def test_counts_are_counted_in_sketches(hold_grouped: Held) -> None:
     assert sorted((sketch.counters - before)[sketch.counters != before].tolist()) == [1, 6, 7]
 
 
+@pytest.mark.first(4)
 def test_a_column_that_may_hold_counts_is_asked_about(hold: Held) -> None:
     with hold(counted()) as (source, own):
         for read in (
@@ -318,6 +320,7 @@ def test_zeros_count_nothing(hold: Held) -> None:
     assert read_profile({3: 1, 0: 7, 4: 0}, format="prevalences") == Profile.from_counts([3])
 
 
+@pytest.mark.first(4)
 def test_zeros_of_prevalences_in_groups(hold_grouped: Held) -> None:
     table = {"g": ["a", "a", "a", "b"], "count": [3, 0, 4, 0], "prevalence": [1, 7, 0, 1]}
     with hold_grouped(table) as (source, own):

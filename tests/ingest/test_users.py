@@ -130,6 +130,7 @@ def test_duplicates_count_toward_the_bound(engine: Read) -> None:
     assert profile.n == 3
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize(
     ("label", "user", "order_by"),
     [
@@ -295,6 +296,7 @@ def test_first_rows_of_remote_texts_are_not_names_either(source: str) -> None:
     assert form_of(columns, None) is not Form.DELIMITED
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize("keep_null", [False, True])
 @pytest.mark.parametrize("user", [None, "user"])
 def test_nan_is_no_user_and_no_label(typed_engine: Read, user: str | None, keep_null: bool) -> None:  # noqa: FBT001

@@ -134,7 +134,7 @@ def test_ratios_take_into_account_that_samples_are_the_same() -> None:
     assert 0 < error < ratio * math.hypot(private.standard_error / private.rmse, plain.standard_error / plain.rmse)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_computed_bias_is_that_of_many_samples() -> None:
     rows = [row for _, row in degree_errors(trials=300, rng=np.random.default_rng(6), items=500, degrees=[4])]
     for name in DISTRIBUTIONS:

@@ -56,7 +56,7 @@ def value_at(profile: Profile, draws: int) -> float:
     return value_of(support_coverage_estimator(None, draws=draws, n=profile.n), profile)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @each_of("name", PROFILES)
 def test_more_draws_never_show_fewer_labels(name: str) -> None:
     profile = PROFILES[name]
