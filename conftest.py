@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     else:
         _keep(config, items, {id(item) for item in items} - takes_long)
     if config.getoption("quick"):
-        _keep(config, items, {id(cases[0]) for cases in _cases(items)})
+        _keep(config, items, {id(cases[0]) for cases in _cases(items) if not cases[0].get_closest_marker("full")})
 
 
 def _that_take_long(items: list[pytest.Item]) -> set[int]:

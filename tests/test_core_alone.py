@@ -43,12 +43,14 @@ def run(core: Path, *arguments: str, folder: Path) -> subprocess.CompletedProces
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.full
 def test_every_module_is_imported(core: Path, tmp_path: Path) -> None:
     done = run(core, "-c", _EACH, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert Path(done.stdout.strip()).is_relative_to(core)
 
 
+@pytest.mark.slow
 def test_commands_of_features_are_not_there_and_all_others_work(core: Path, tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("label,user\n" + "a,1\nb,2\na,3\n" * 40, encoding="utf-8")
     label = ("--label", "label")

@@ -97,6 +97,7 @@ def test_every_name_is_there_and_explained() -> None:
                 assert inspect.getdoc(value), name
 
 
+@pytest.mark.full
 def test_help_names_what_there_is() -> None:
     for room in rooms():
         text = pydoc.plain(pydoc.render_doc(room))

@@ -161,6 +161,7 @@ def test_what_was_computed_stays_behind(values: list[object]) -> None:
         assert len(pickle.dumps(value)) == len(before), type(value).__name__
 
 
+@pytest.mark.full
 def test_what_is_read_twice_is_equal(values: list[object], tmp_path: Path) -> None:
     read = 0
     for at, value in enumerate(values):

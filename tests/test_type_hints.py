@@ -48,6 +48,7 @@ def functions_of(cls: type) -> Iterator[Callable[..., object]]:
             yield function
 
 
+@pytest.mark.full
 def test_types_of_everything_public_can_be_looked_up() -> None:
     missing: list[str] = []
     looked_up = 0

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ForwardRef, Generic, TypeVar, cast, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, ForwardRef, Generic, ParamSpec, TypeVar, cast, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import EllipsisType
-    from typing import Literal, Never
+    from typing import Concatenate, Literal, Never
 
 Given = TypeVar("Given")
 Kept = TypeVar("Kept")
 Value = TypeVar("Value")
+Rest = ParamSpec("Rest")
 Given_contra = TypeVar("Given_contra", contravariant=True)
 Kept_co = TypeVar("Kept_co", covariant=True)
 _KEY = "converted"
@@ -78,6 +78,23 @@ def completed(
     return cast("Converted[Given, Kept]", field(**named, repr=shown, metadata={_KEY: convert}))
 
 
+def named(
+    convert: Callable[Concatenate[Given, ...], Kept], *, default: Given | EllipsisType = ..., **limits: Any
+) -> Converted[Given, Kept]:
+    """Return a field that stores ``convert(given, name=…, **limits)``: what is refused is refused by the field's name.
+
+    Examples
+    --------
+    >>> @frozen
+    ... class Root:
+    ...     of: Converted[int, float] = named(lambda given, *, name, most: min(given, most) ** 0.5, most=9)
+    >>> Root(16)
+    Root(of=3.0)
+    """
+    made: Any = completed(lambda _, given: convert(given, name=made.name, **limits), default=default)
+    return cast("Converted[Given, Kept]", made)
+
+
 def derived(compute: Callable[[Any], Kept], *, init: Literal[False] = False) -> Converted[Any, Kept]:
     """Return a field that is computed from the others.
 
@@ -93,7 +110,9 @@ def derived(compute: Callable[[Any], Kept], *, init: Literal[False] = False) -> 
     return cast("Converted[Any, Kept]", field(init=init, default=cached_property(compute)))
 
 
-def optional(convert: Callable[[Given], Kept]) -> Callable[[Given | None], Kept | None]:
+def optional(
+    convert: Callable[Concatenate[Given, Rest], Kept],
+) -> Callable[Concatenate[Given | None, Rest], Kept | None]:
     """Return a conversion that leaves None unchanged.
 
     Examples
@@ -101,7 +120,7 @@ def optional(convert: Callable[[Given], Kept]) -> Callable[[Given | None], Kept 
     >>> list(map(optional(int), ["3", None]))
     [3, None]
     """
-    return lambda given: None if given is None else convert(given)
+    return lambda given, /, *rest, **named: None if given is None else convert(given, *rest, **named)
 
 
 @overload
@@ -112,7 +131,7 @@ def frozen(cls: type[Value], /) -> type[Value]: ...
 def frozen(**options: bool) -> Callable[[type[Value]], type[Value]]: ...
 
 
-@dataclass_transform(field_specifiers=(field, converted, completed, derived))
+@dataclass_transform(field_specifiers=(field, converted, completed, named, derived))
 def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
     """Make a frozen dataclass whose fields may be :class:`Converted`; options are those of ``dataclass``.
 
@@ -138,8 +157,7 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
         if _KEY in each.metadata and each.name in cls.__annotations__:
             setattr(made, each.name, Converted(each.name, each.metadata[_KEY]))
     _say_where_types_are(made)
-    own = vars(made).get("__init_subclass__")
-    made.__init_subclass__ = classmethod(partial(_check_subclass, made, own))
+    made.__init_subclass__ = classmethod(partial(_check_subclass, made, vars(made).get("__init_subclass__")))
     return made
 
 

@@ -12,15 +12,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir
-from typing import TYPE_CHECKING
 from uuid import uuid4
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
 PREFIX = "anonhist-"
 _OWNER, _ROWS = "owner", "rows"
@@ -86,14 +82,10 @@ def _owned(folder: str) -> Iterator[None]:
         # Where the file system has no locks, nothing is written, and nobody takes the folder for abandoned.
         with suppress(OSError):
             fcntl.flock(owner, fcntl.LOCK_EX)
-            owner.write(_machine())
+            # Its locks may be unknown to another machine that shares the folder.
+            owner.write(os.uname().nodename)
             owner.flush()
         yield
-
-
-def _machine() -> str:
-    """Return the name of this machine: its locks may be unknown to another that shares the folder."""
-    return os.uname().nodename
 
 
 def _remove_if_abandoned(folder: str) -> None:
@@ -106,7 +98,7 @@ def _remove_if_abandoned(folder: str) -> None:
             return
         with _opened(_OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, place) as owner:
             fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.read(owner, 4096).decode() == _machine():
+            if os.read(owner, 4096).decode() == os.uname().nodename:
                 _empty(place)
                 os.rmdir(folder)  # noqa: PTH106
 

@@ -46,6 +46,7 @@ def test_a_forked_process_opens_its_own_connection(ledger: Ledger, asking: Askin
     assert ledger.balance("passwords").spent.epsilon == Fraction(3, 5)
 
 
+@pytest.mark.full
 @pytest.mark.first(1)
 def test_a_process_forked_while_a_thread_charges_charges_too(ledger: Ledger, asking: Asking) -> None:
     stop = threading.Event()

@@ -128,6 +128,7 @@ def test_budgets_of_data_sets_are_apart(ledger: Ledger, asking: Asking) -> None:
         ledger.balance("query")
 
 
+@pytest.mark.full
 @each_of(
     ("kind", "relation", "unit", "given", "cost"),
     [
@@ -183,6 +184,7 @@ def _spend(address: str, times: int, outcome: Any) -> None:
     outcome.put((done, refused))
 
 
+@pytest.mark.full
 def test_processes_together_spend_exactly_the_budget(ledger: Ledger, address: str) -> None:
     context = multiprocessing.get_context("spawn")
     outcome = context.Queue()

@@ -81,6 +81,7 @@ def test_a_ledger_in_a_schema_that_no_address_names_is_moved(
         assert ledger.rows() == old
 
 
+@pytest.mark.full
 @each_of(
     ("statement", "told"),
     [

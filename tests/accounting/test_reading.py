@@ -66,6 +66,7 @@ def test_a_state_is_charged_once_however_often_it_is_read(kept: Ledger) -> None:
         read(day, kept, "plants")
 
 
+@pytest.mark.full
 @each_of(("unit", "dataset", "costs"), [(None, "words", [1, 1, 0, 0, 1]), (USER, "people", [1, 1, 0, 1, 2])])
 def test_sums_of_sketches(unit: PrivacyUnit | None, dataset: str, costs: list[int], tmp_path: Path) -> None:
     with Ledger(f"{tmp_path}/budget.db") as ledger:
@@ -120,6 +121,7 @@ def test_top_ups_are_one_loss(kept: Ledger) -> None:
     assert schedule(balance, 1, with_distributions=True).at_delta == balance.left.epsilon
 
 
+@pytest.mark.full
 def test_read_outs_are_one_loss_if_others_link_them(kept: Ledger) -> None:
     one, two, three = days(3, USER)
     for each in (one, two, three):

@@ -96,6 +96,7 @@ REFUSED = "refuses this login: check user, password and database"
 UNREACHABLE = "cannot be reached: check host, port and sslmode, and that it runs"
 
 
+@pytest.mark.full
 @each_of(
     ("change", "told"),
     [

@@ -209,6 +209,7 @@ MADE: list[tuple[str, str, Callable[..., object]]] = [
 ]
 
 
+@pytest.mark.full
 @each_of(("name", "dataset", "make"), MADE)
 def test_in_python_a_run_is_made_once(name: str, dataset: str, make: Callable[..., object], kept: Ledger) -> None:
     charged: dict[str, Any] = {"ledger": kept, "dataset": dataset, "run_id": name}

@@ -117,6 +117,7 @@ def test_a_ledger_elsewhere_is_told_of_to_somebody_without_any_right(database: D
     assert database.schemas() == ["hidden"]
 
 
+@pytest.mark.full
 @each_of(("other", "made"), [("alice", "anonhist"), ("anonhist", "alice"), ("Odd\n\x1bName", "anonhist")])
 def test_two_ledgers_are_refused_by_name(other: str, made: str, new_database: Callable[[], Database]) -> None:
     database = new_database()
@@ -147,6 +148,7 @@ def _race(addresses: list[str]) -> list[BaseException | None]:
         return list(pool.map(make, range(len(addresses))))
 
 
+@pytest.mark.full
 def test_two_users_who_make_a_ledger_at_once_make_one(database: Database) -> None:
     users = [database.role("SUPERUSER") for _ in range(2)]
     assert _race([database.address(users[number % 2]) for number in range(12)]) == [None] * 12

@@ -52,6 +52,7 @@ def test_a_ledger_of_every_version_is_read_and_goes_on(old: str, asking: Asking)
         assert verify(ledger).problems == ()
 
 
+@pytest.mark.full
 def test_old_schemas_are_migrated_once(
     address: str, ledger: Ledger, asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ def test_entries_are_on_the_disk_when_a_charge_returns(tmp_path: Path) -> None:
     storage.close()
 
 
+@pytest.mark.full
 @repeatable
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none() | st.lists(st.booleans())))
 def test_canonical_text_does_not_depend_on_order(value: dict[str, Any]) -> None:
@@ -173,6 +175,7 @@ def test_numbers_of_privacy_are_fractions_of_at_least_0(number: Any, asking: Ask
         Entry.read(canonical(told))
 
 
+@pytest.mark.full
 @each_of(
     ("statement", "told"),
     [

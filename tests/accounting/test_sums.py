@@ -100,6 +100,7 @@ def _ends(kind: str, about: Any) -> Callable[[dict[str, Any]], None]:
 
 
 # Entry 1 makes the budget, 2 is a charge of 9/10 of it that 3 completes, and 4 one that 5 voids.
+@pytest.mark.full
 @each_of(
     ("change", "like", "about", "told"),
     [
@@ -171,6 +172,7 @@ def test_another_ledger_under_the_same_name_has_other_sums(tmp_path: Path, askin
         ledger.charge(asking("1"))
 
 
+@pytest.mark.full
 def test_a_role_that_may_only_add_entries_does_not_overspend(database: Database, asking: Asking) -> None:
     import psycopg
 
@@ -235,6 +237,7 @@ def test_a_role_that_may_not_bring_a_ledger_up_to_date_is_told_who_can(database:
 LARGEST = lcm(*range(1, 4097)) * 10**18
 
 
+@pytest.mark.full
 @repeatable
 @given(st.fractions(0, 10))
 def test_costs_are_rounded_up_to_numbers_whose_sums_stay_short(number: Fraction) -> None:

@@ -86,6 +86,7 @@ def test_entries_are_not_changed_by_accident(path: str, asking: Asking) -> None:
             connection.execute(statement)
 
 
+@pytest.mark.full
 @each_of(
     ("statement", "told"),
     [
@@ -210,6 +211,7 @@ def _costs(epsilon: str) -> Callable[[dict[str, Any]], None]:
 
 
 # Entry 1 makes the budget, 2 is a charge that 3 completes, 4 one that 5 voids, and 6 one that may go either way.
+@pytest.mark.full
 @each_of(
     ("change", "like", "about", "told"),
     [

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.mechanisms.noise import add_noise
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism, round_sorted
@@ -25,7 +24,7 @@ class SortedCountsMechanism(AdditiveMechanism):
     name: ClassVar[str] = "sorted-counts"
 
     _: KW_ONLY
-    public_labels: Converted[SupportsIndex, int] = converted(partial(whole_items, name="public_labels", most=2**24))
+    public_labels: Converted[SupportsIndex, int] = named(whole_items, most=2**24)
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, None]:
         counts = np.zeros(self.public_labels, dtype=np.int64)

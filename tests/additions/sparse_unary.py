@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.local.randomizers.unary import UnarySurvey
 from anonhist.privacy import parse_whole_number
 
@@ -19,7 +19,7 @@ class SparseUnary(UnarySurvey):
 
     name: ClassVar[str] = "sparse-unary"
     decode_cost: ClassVar[str] = "n·k"
-    weight: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="weight"), default=2)
+    weight: Converted[SupportsIndex, int] = named(parse_whole_number, default=2)
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:

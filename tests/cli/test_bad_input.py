@@ -239,6 +239,7 @@ def test_files_without_a_release_are_not_asked_for(cli: Cli) -> None:
     assert cli("show", "gone.json").stderr == "anonhist: There is no file 'gone.json'.\n"
 
 
+@pytest.mark.full
 def test_no_command_waits_for_a_pipe_or_reads_a_device_for_ever(
     cli: Cli, refusals: Callable[..., list[CompletedProcess[str]]], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_ledger_must_be_named_and_be_there(cli: Cli, tmp_path: Path, monkeypat
     assert "s3cret" not in secret.stderr
 
 
+@pytest.mark.full
 def test_a_page_is_written_and_said_where(address: str, cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     asked = ("budget", "show", "passwords", "--ledger", address, "--report", str(path))
@@ -177,6 +178,7 @@ def test_no_page_replaces_its_ledger(address: str, cli: Cli, tmp_path: Path) -> 
     assert ledger.read_bytes().startswith(b"SQLite format 3")
 
 
+@pytest.mark.full
 def test_a_page_of_a_damaged_ledger_says_so(address: str, cli: Cli, tmp_path: Path) -> None:
     import sqlite3
     from contextlib import closing
@@ -225,6 +227,7 @@ def test_sums_are_rounded_to_the_safe_side(cli: Cli, tmp_path: Path) -> None:
     assert told.startswith("words: ε ≈ 0.6666 of 1 is left\nε ≈ 0.3334 is spent, added up plainly.\n")
 
 
+@pytest.mark.full
 def test_narrow_terminals_break_no_number_and_no_word(address: str, terminal: Cli) -> None:
     wide = terminal("budget", "show", "passwords", "--ledger", address, width=100).stdout
     assert re.search(r"entry +time \(UTC\) +ε +by +mechanism +state +purpose", wide)

@@ -53,6 +53,7 @@ def test_a_name_that_is_no_line_of_text_is_not_recorded(name: str, tmp_path: Pat
     assert entry.by == pwd.getpwuid(os.getuid()).pw_name
 
 
+@pytest.mark.full
 def test_a_release_by_a_name_in_no_encoding_is_charged(made: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "\udcff")
     asked = ("release", "events.csv", "--epsilon", "0.5", "--simulations", "2", "--ledger", made, "--dataset", "words")
@@ -102,6 +103,7 @@ def test_a_hostile_ledger_does_not_drive_a_terminal(made: str, terminal: Cli, cl
     assert (verified.stdout + verified.stderr).removesuffix("\n").isprintable()
 
 
+@pytest.mark.full
 @each_of(
     "fields",
     [

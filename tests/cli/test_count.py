@@ -45,6 +45,7 @@ def test_a_part_is_private_and_says_so(cli: Cli, folder: Path) -> None:
     assert read_profile("mon.counts") == TRUTH
 
 
+@pytest.mark.full
 def test_parts_are_released_together(cli: Cli, parts: Path) -> None:
     for sources in (("mon.counts", "tue.counts"), ("*e.counts", "mon.counts")):
         done = cli("release", *sources, "--epsilon", "1e9", "-o", "r.json", "--force", "--simulations", "0")
@@ -70,6 +71,7 @@ def _released(path: Path) -> Profile:
     return read_release(path).profile
 
 
+@pytest.mark.full
 def test_users_of_parts_are_protected_without_a_word(cli: Cli, parts: Path) -> None:
     done = cli("release", "u1.counts", "u2.counts", "--epsilon", "1", "-o", "u.json", "--simulations", "0")
     assert done.returncode == 0, done.stderr
@@ -82,6 +84,7 @@ def test_users_of_parts_are_protected_without_a_word(cli: Cli, parts: Path) -> N
     assert "one user with at most 3 items" in estimated.stdout
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("parts")
 def test_releases_of_parts_are_charged_and_counting_is_not(cli: Cli) -> None:
     account = ("--ledger", "b.db", "--dataset", "log")
@@ -102,6 +105,7 @@ def test_releases_of_parts_are_charged_and_counting_is_not(cli: Cli) -> None:
     assert spent() != nothing
 
 
+@pytest.mark.full
 def test_a_total_grows_by_days(cli: Cli, parts: Path) -> None:
     assert cli("count", "mon.counts", "tue.counts", "-o", "total.counts").returncode == 0
     (parts / "wed.csv").write_text("label\nzebra\nmole\n")
@@ -147,6 +151,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.full
 def test_what_is_refused_is_said_in_one_sentence(cli: Cli, parts: Path) -> None:
     before = {path.name: path.read_bytes() for path in parts.glob("*.counts")}
     for typed, sentence in REFUSED.items():

@@ -262,6 +262,7 @@ def test_the_line_on_the_terminal_has_the_interval_of_the_page(cli: Cli, graph: 
     assert f"nodes with an edge; 95 % interval {low:.0f} to {high:.0f}<" in page
 
 
+@pytest.mark.full
 def test_graphs_of_other_programs_are_read_by_their_names_or_formats(cli: Cli, folder: Path) -> None:
     pajek = '*Vertices 5\n1 "Ann Lee"\n*Edges\n1 2\n1 3\n1 4\n'
     held = {

@@ -148,6 +148,7 @@ def test_of_all_groups_that_were_found_no_excess_is_paid(cli: Cli, folder: Path)
     assert (release.excess, release.guarantee.epsilon) == (None, 675)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("levels", "promise"), [("nested", "1"), ("crossing", "0.2 for everything together, 0.3 for")])
 def test_totals_are_released(levels: str, promise: str, cli: Cli, folder: Path) -> None:
     shares = ("--level-shares", "0.2,0.3,0.5") if levels == "crossing" else ()
@@ -289,6 +290,7 @@ def test_counted_data_are_released(cli: Cli, folder: Path) -> None:
     assert "give a row for each group and label (--format counts)" in refused.stderr
 
 
+@pytest.mark.full
 def test_a_page_is_written(cli: Cli, folder: Path) -> None:
     given = ("--groups", "spring,fall", "-o", "out.json", "--report", "out.html", "--title", "Reach <2026>")
     done = cli(*GOOD, *given)
@@ -313,6 +315,7 @@ def released(cli: Cli) -> None:
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.usefixtures("released")
 @pytest.mark.parametrize(("file", "group"), [("one.json", "fall"), ("two.parquet", "spring,2026-11-02")])
@@ -330,6 +333,7 @@ def test_one_group_of_a_file_is_taken(file: str, group: str, cli: Cli, folder: P
         assert done.stdout.count("\n") >= 2
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("released")
 def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
     for command in (("show",), ("estimate", "entropy")):
@@ -339,6 +343,7 @@ def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
         assert "(0.9 for finding the groups, 0.1 for their profiles)" in done.stdout
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.usefixtures("released")
 @pytest.mark.parametrize(
@@ -400,6 +405,7 @@ def test_a_group_that_cannot_be_taken_is_told_in_one_sentence(given: tuple[str, 
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("released")
 def test_a_damaged_file_of_groups_is_no_data(cli: Cli, folder: Path) -> None:
     (folder / "cut.json").write_text((folder / "one.json").read_text()[:400])

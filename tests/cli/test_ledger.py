@@ -25,6 +25,7 @@ from anonhist_testing.cases import each_of
 Cli = Callable[..., CompletedProcess[str]]
 CHARGED = ("--ledger", "budget.db", "--dataset", "animals")
 SURVEY = ("local", "new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "0.5")
+pytestmark = pytest.mark.full
 PROFILE = ("sketch", "profile", "day.sketch", "--decoder", "three-tap", "--simulations", "2")
 
 
@@ -36,8 +37,7 @@ def events(cli: Cli, folder: Path) -> tuple[str, ...]:
     (folder / "bad.csv").write_text("label,count\na,-3\n")
     (folder / "edges.txt").write_text("a b\nb c\n")
     pq.write_table(pa.table({"label": ["a", "b"]}), folder / "e.parquet")
-    sketch = ah.sketches.HashedSketch(buckets=64, epsilon=2, key=b"k")
-    ah.write(sketch, folder / "day.sketch")
+    ah.write(ah.sketches.HashedSketch(buckets=64, epsilon=2, key=b"k"), folder / "day.sketch")
     ah.write(ah.sketches.HashedSketch(buckets=8, epsilon=30, key=b"k"), folder / "dear.sketch")
     shared = {"noise_share": ah.sketches.NoiseShare(honest=2, session="week")}
     ah.write(ah.sketches.HashedSketch(buckets=8, epsilon=1, key=b"k", **shared), folder / "share.sketch")

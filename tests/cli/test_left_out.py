@@ -140,6 +140,7 @@ def test_every_surface_says_what_intervals_leave_out(name: str, bound: int, cli:
     assert silent == []
 
 
+@pytest.mark.full
 def test_a_profile_of_a_sketch_says_it_too(cli: Cli, folder: Path) -> None:
     sketch = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=ah.PrivacyUnit.user(max_items=2))
     sketch.reconstruct("three-tap", simulations=2).save(folder / "out.json")

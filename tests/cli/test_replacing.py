@@ -164,6 +164,7 @@ def calls_to(ending: str) -> list[tuple[str, Call]]:
 ENDINGS = sorted({ending for _, ending in OUTPUTS.values()})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_force_replaces_no_private_file(ending: str, private: Path, read: Path, refusals: Refusals) -> None:
     calls = []

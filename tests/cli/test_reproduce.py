@@ -68,6 +68,7 @@ def test_points_a_figure_and_a_page_are_written(cli: Cli, folder: Path, runs: Ru
     assert runs.of == [1, 2, 3, 4]
 
 
+@pytest.mark.full
 def test_a_run_that_was_broken_off_goes_on(cli: Cli, folder: Path, runs: Runs) -> None:
     runs.breaks_at = 3
     assert cli("reproduce", "inspectre").returncode == 130
@@ -84,6 +85,7 @@ def test_a_run_that_was_broken_off_goes_on(cli: Cli, folder: Path, runs: Runs) -
     assert runs.of == [1, 2, 2, 3, 4]
 
 
+@pytest.mark.full
 def test_a_folder_holds_one_size_of_run(cli: Cli, folder: Path, runs: Runs) -> None:
     assert cli("reproduce", "inspectre", "--quick").returncode == 0
     assert "in a small setting" in (folder / "inspectre" / "index.html").read_text()
@@ -94,6 +96,7 @@ def test_a_folder_holds_one_size_of_run(cli: Cli, folder: Path, runs: Runs) -> N
     assert runs.of == [1, 2, 1, 2, 3, 4]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("runs")
 def test_a_folder_of_other_files_is_left_alone(cli: Cli, folder: Path) -> None:
     (folder / "mine").mkdir()

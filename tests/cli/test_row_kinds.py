@@ -36,6 +36,7 @@ def _files(folder: Path) -> None:
         (folder / name).write_text(text)
 
 
+@pytest.mark.full
 @each_of(
     ("typed", "counts"),
     [
@@ -117,6 +118,7 @@ def test_every_command_says_what_separates_columns(cli: Cli) -> None:
         assert done.stderr.endswith(f"{told}\n"), command
 
 
+@pytest.mark.full
 def test_counts_of_days(cli: Cli, folder: Path) -> None:
     windows = ("--cumulative-by", "day(day)", "--days", "2026-11-01..2026-11-02", "--thresholds", "1,4")
     asked = ("release", "dated.csv", "--label", "word", *windows, "--epsilon", "100", "--quiet", "--force")

@@ -103,6 +103,7 @@ def test_a_run_that_was_released_leaves_its_file(
         assert states(dataset)[-1] == "released"
 
 
+@pytest.mark.full
 def test_a_file_that_is_not_that_release_is_refused(kept: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli(*RELEASE, "-o", "out.json").returncode == 0
     written = (kept / "out.json").read_bytes()
@@ -126,6 +127,7 @@ def test_a_file_that_is_not_that_release_is_refused(kept: Path, cli: Cli, monkey
     assert states() == ["released"]
 
 
+@pytest.mark.full
 def test_csv_is_known_by_its_bytes(kept: Path, cli: Cli) -> None:
     assert cli(*RELEASE, "-o", "out.csv").returncode == 0
     (kept / "out.csv").write_bytes((kept / "out.csv").read_bytes() + b"\n")
@@ -145,6 +147,7 @@ def test_standard_output_is_refused_before_it_is_charged(output: tuple[str, ...]
     assert kept.exists()
 
 
+@pytest.mark.full
 @each_of(
     ("other", "named"),
     [
@@ -280,6 +283,7 @@ def test_a_sketch_whose_file_is_gone_is_read_again(kept: Path, cli: Cli) -> None
     assert [str(each.cost.epsilon) for each in items()] == ["2", "0"]
 
 
+@pytest.mark.full
 def test_of_processes_at_once_one_is_charged_and_writes(kept: Path) -> None:
     command = [sys.executable, "-m", "anonhist", *RELEASE, "-o", "out.json"]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
@@ -292,6 +296,7 @@ def test_of_processes_at_once_one_is_charged_and_writes(kept: Path) -> None:
     assert not list(kept.glob(".anonhist-*"))
 
 
+@pytest.mark.full
 def test_a_file_that_another_process_wrote_meanwhile_is_left(
     kept: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,6 +317,7 @@ def test_a_file_that_another_process_wrote_meanwhile_is_left(
     assert kept.exists()
 
 
+@pytest.mark.full
 def test_a_page_that_was_not_written_is_made_from_the_file(kept: Path, cli: Cli) -> None:
     assert cli(*RELEASE, "-o", "out.json", "--report", "first.html", "--title", "Day").returncode == 0
     assert cli(*RELEASE, "-o", "out.json", "--report", "second.html", "--title", "Day").returncode == 0
@@ -322,6 +328,7 @@ def test_a_page_that_was_not_written_is_made_from_the_file(kept: Path, cli: Cli)
     assert (kept / "first.html").read_text() == first
 
 
+@pytest.mark.full
 def test_show_and_its_page_say_which_run_it_was(kept: Path, cli: Cli) -> None:
     assert cli(*RELEASE, "--purpose", "press", "-o", "out.json").returncode == 0
     assert "press (run daily)" in cli("budget", "show", "animals", *LEDGER).stdout

@@ -33,6 +33,7 @@ def _counts_of_release(folder: Path, name: str = "out.json") -> list[int]:
     return ah.read(folder / name).profile.counts.tolist()
 
 
+@pytest.mark.full
 def test_who_counts_how_often_users_were_seen_is_told_of_the_unit_with_less_noise(cli: Cli, folder: Path) -> None:
     (folder / "seen.csv").write_text("user\n" + "".join(f"u{number % 40}\n" for number in range(100)))
     read = ("release", "seen.csv", "--label", "user", "--epsilon", "1", "--simulations", "0")
@@ -187,6 +188,7 @@ def test_a_column_of_a_log_is_piped_through(sources: Path) -> None:
     assert _near([int(line.split(",")[0]) for line in done.stdout.splitlines()[1:]]) == [100, 500, 900]
 
 
+@pytest.mark.full
 def test_users_that_were_bounded_here_are_protected_whatever_they_did(cli: Cli, folder: Path) -> None:
     (folder / "seen.csv").write_text("user,word\n" + "".join(f"u{number % 4},w{number % 7}\n" for number in range(100)))
     read = ("release", "seen.csv", "--label", "word", "--epsilon", "1", "--simulations", "0", "--force")

@@ -106,6 +106,7 @@ def _parts(value: object) -> list[Any]:
     return [value, *(part for name in _public(value) for part in _parts(getattr(value, name)))]
 
 
+@pytest.mark.full
 def test_every_field_of_every_kind_of_release_survives(every_kind: list[Release]) -> None:
     for release in every_kind:
         read = from_document(json.loads(json.dumps(to_document(release))))

@@ -99,6 +99,7 @@ def test_rows_that_were_not_released_are_not_unpacked(tell_bombs: Callable[[str]
     assert "its rows are not those that were released" in tell_bombs("rows.parquet")
 
 
+@pytest.mark.full
 def test_columns_that_may_unpack_to_any_size_are_refused(tell_bombs: Callable[[str], str]) -> None:
     assert "compressed otherwise" in tell_bombs("tight.parquet")
 

@@ -89,6 +89,7 @@ def _changed(document: Any, place: tuple[Any, ...], change: Callable[[Any, Any],
     return whole
 
 
+@pytest.mark.full
 @each_of("name", MADE)
 def test_a_missing_field_is_refused(tmp_path: Path, name: str) -> None:
     document = _document(MADE[name](), tmp_path / "good.json")
@@ -123,6 +124,7 @@ def test_null_is_only_what_a_value_need_not_have(tmp_path: Path, name: str) -> N
         assert _document(found, tmp_path / "again.json") == changed
 
 
+@pytest.mark.full
 def test_every_field_that_may_be_null_is_tried(tmp_path: Path) -> None:
     documents = [_document(make(), tmp_path / "a.json") for make in MADE.values()]
     assert {place[-1] for document in documents for place in _places(document)} >= MAY_BE_NULL

@@ -20,6 +20,7 @@ PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 PETS = KRR(alphabet=["cat", "dog"], epsilon=2)
 
 
+@pytest.mark.full
 def test_every_value_that_is_saved_is_what_write_writes(tmp_path: Path, releases: dict[str, Release]) -> None:
     reports = PETS.randomize(["cat", "dog", "cat"])
     tally = PETS.tally(reports)

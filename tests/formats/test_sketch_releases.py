@@ -221,6 +221,7 @@ BAD: list[tuple[str, str, Any, str]] = [
 ]
 
 
+@pytest.mark.full
 @each_of(("name", "where", "value", "reason"), BAD)
 def test_what_no_sketch_releases_is_refused(tmp_path: Path, name: str, where: str, value: object, reason: str) -> None:
     document = _document(name, tmp_path)

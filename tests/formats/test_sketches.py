@@ -262,6 +262,7 @@ def test_a_file_that_says_what_no_sketch_is_is_refused(tmp_path: Path, where: st
     _assert_refused(tmp_path / "bad.sketch", reason)
 
 
+@pytest.mark.full
 @each_of("name", SKETCHES)
 def test_every_field_is_there_and_null_only_where_a_sketch_has_none(tmp_path: Path, name: str) -> None:
     head, columns = _parts(name, tmp_path)

@@ -68,6 +68,7 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
     }
 
 
+@pytest.mark.full
 def test_every_kind_of_table_is_tried(values: dict[str, Tabular]) -> None:
     assert list(values) == KINDS
     assert {value.known_as for value in values.values()} == {name for name, kind in ROWS.items() if kind.table}
@@ -81,6 +82,7 @@ def _all_below(kind: type[Tabular]) -> list[type[Tabular]]:
     return [*found, *(below for sub in found for below in _all_below(sub))]
 
 
+@pytest.mark.full
 def test_every_library_sees_the_same_rows(values: dict[str, Tabular]) -> None:
     for name, value in values.items():
         table = value.to_arrow()
@@ -93,6 +95,7 @@ def test_every_library_sees_the_same_rows(values: dict[str, Tabular]) -> None:
         assert duckdb.sql("SELECT * FROM value").to_arrow_table().to_pylist() == table.to_pylist(), name
 
 
+@pytest.mark.full
 def test_groups_are_a_mapping_to_people_and_a_table_to_libraries(values: dict[str, Tabular]) -> None:
     windows = values["windows of groups"]
     assert isinstance(windows, GroupedCumulativeRelease)
@@ -115,6 +118,7 @@ def test_groups_are_a_mapping_to_people_and_a_table_to_libraries(values: dict[st
             made_of_names(windows)
 
 
+@pytest.mark.full
 def test_csv_has_the_same_rows_as_arrow(values: dict[str, Tabular]) -> None:
     for name, value in values.items():
         rows = list(csv.DictReader(io.StringIO(csv_text(value))))
@@ -137,18 +141,21 @@ def _is_same(text: str, number: Any) -> bool:
     return text == str(number)
 
 
+@pytest.mark.full
 def test_what_is_not_known_is_no_number(values: dict[str, Tabular]) -> None:
     # A hill curve of data is off by more than chance; of an estimate that has a reason, no error is said.
     found = {name: values[name].to_arrow().column("standard_error").null_count for name in ("estimate", "estimates")}
     assert found == {"estimate": 1, "estimates": 2}
 
 
+@pytest.mark.full
 def test_exact_budgets_stay_exact_in_csv(values: dict[str, Tabular]) -> None:
     for name in ("comparison", "plan"):
         assert {row["epsilon"] for row in csv.DictReader(io.StringIO(csv_text(values[name])))} == {"1/3", "2"}
     assert set(values["comparison"].to_polars()["epsilon"]) == {1 / 3, 2.0}
 
 
+@pytest.mark.full
 def test_a_plan_is_a_sequence_of_rows(values: dict[str, Tabular]) -> None:
     predicted = values["plan"]
     assert isinstance(predicted, Plan)
@@ -157,6 +164,7 @@ def test_a_plan_is_a_sequence_of_rows(values: dict[str, Tabular]) -> None:
     assert predicted.to_polars()["sorted_l1"].to_list() == [first.sorted_l1.value, second.sorted_l1.value]
 
 
+@pytest.mark.full
 def test_statistics_of_degrees_are_named_and_bounded(values: dict[str, Tabular]) -> None:
     statistics = values["degree statistics"]
     assert isinstance(statistics, DegreeStatistics)
@@ -176,6 +184,7 @@ def test_reports_of_bits_are_hexadecimal_as_in_their_file() -> None:
     assert reports.to_polars()["report"].to_list() == [bytes(row.astype(np.uint8)).hex() for row in column]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_library_that_is_not_there_is_named(
     library: str, values: dict[str, Tabular], monkeypatch: pytest.MonkeyPatch

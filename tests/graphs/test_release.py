@@ -310,6 +310,7 @@ def test_a_lack_of_memory_says_nothing_of_sizes(
     assert "123" not in str(refused.value)
 
 
+@pytest.mark.full
 def test_a_graph_of_networkx_is_released_as_its_edges_are() -> None:
     nx = pytest.importorskip("networkx", reason="networkx is not installed")
     pairs = [("ann", "bob"), ("bob", "ann"), ("bob", "cy"), ("cy", "cy")]

@@ -165,6 +165,7 @@ def test_a_row_more_changes_windows_by_one(hold: Hold) -> None:
     ]
 
 
+@pytest.mark.full
 def test_a_row_more_is_one_edge_and_one_label_of_a_sketch(hold: Hold) -> None:
     rows = _rows([*TEXTS, *FLOATS])
     new = (999.0, 5, 0, "2026-11-01", "n0")
@@ -211,6 +212,7 @@ def _parquet(folder: Path, *parts: Any, column: str = "id") -> str:
     return str(folder / "*.parquet")
 
 
+@pytest.mark.full
 def test_a_value_has_one_name_in_parquet_files_of_several_types(tmp_path: Path) -> None:
     whole, missing = pa.array([7, 8, 2**60]), pa.array([None, None, None])
     floats = pa.array([7.0, None, 1.5])
@@ -242,6 +244,7 @@ def test_parquet_files_of_several_types_are_ordered_as_one(tmp_path: Path) -> No
     assert kept[0].partition().tolist() == Profile.from_counts([1, 1, 1, 1], unit=unit).partition().tolist()
 
 
+@pytest.mark.full
 def test_columns_of_sqlite_that_are_generated_or_declared(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
         connection.execute(

@@ -110,6 +110,7 @@ UNIQUE = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @each_of("names", list(ORDERS))
 @pytest.mark.parametrize("kind", [*ALL, *UNIQUE])
@@ -232,6 +233,7 @@ def test_an_engine_that_cannot_tell_names_apart_is_asked_for_neither() -> None:
     assert read_profile(twins, label="e") == Profile.from_counts([2])
 
 
+@pytest.mark.full
 def test_databases_compare_names_exactly(postgresql: str, tmp_path: Path) -> None:
     with closing(psycopg.connect(postgresql)) as connection:
         connection.execute("DROP TABLE IF EXISTS twins")

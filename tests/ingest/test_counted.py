@@ -155,6 +155,7 @@ def test_bad_text_is_refused_by_every_engine(engine: Read, table: dict[str, list
     assert str(caught.value) == BAD_COUNT.format(bad)
 
 
+@pytest.mark.first(8)
 @some_typed_engines
 @pytest.mark.parametrize(
     ("table", "bad"),
@@ -172,6 +173,7 @@ def test_bad_numbers_are_refused_by_every_engine(typed_engine: Read, table: dict
     assert str(caught.value) == BAD_COUNT.format(bad)
 
 
+@pytest.mark.first(8)
 @some_typed_engines
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
 def test_no_number_is_refused(typed_engine: Read, value: float) -> None:
@@ -221,6 +223,7 @@ def test_sums_beyond_the_largest_are_refused(
     assert "more than 2^63 − 1 items" in str(caught.value)
 
 
+@pytest.mark.full
 @each_of("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
 @each_of("dtype", [pa.uint8(), pa.int16(), pa.uint64()])
 def test_every_kind_of_whole_number(make: Callable[..., Any], dtype: pa.DataType) -> None:
@@ -229,6 +232,7 @@ def test_every_kind_of_whole_number(make: Callable[..., Any], dtype: pa.DataType
     assert as_dict(read_profile(make(table))) == {3: 1, int(numbers[1]): 1}
 
 
+@pytest.mark.full
 @each_of("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
 def test_whole_numbers_beyond_int64(make: Callable[..., Any]) -> None:
     numbers = pa.array([3, 2**63], type=pa.uint64())
@@ -294,6 +298,7 @@ def test_counts_in_memory_are_counts_where_that_is_said(source: Any) -> None:
     assert read_profile(source, format="counts") == EXPECTED
 
 
+@pytest.mark.full
 @each_of(
     "source", [pd.Series([7, 7, 7, 8, 9]), pd.Series([7, 7, 7, 8, 9], name="pet"), pd.Series([0, 7, 7, 7, 8, 9])[1:]]
 )
@@ -317,6 +322,7 @@ class Series:
         return getattr(self.held, name)
 
 
+@pytest.mark.full
 @each_of(
     "wrapped", [Series, partial(nw.from_native, series_only=True), lambda s: nw_v1.from_native(s, series_only=True)]
 )
@@ -394,6 +400,7 @@ def test_structures_are_no_labels(source: Any, refuse: Refused) -> None:
     assert "structures" in refuse(UsageError, source)
 
 
+@pytest.mark.full
 @each_of("names", [("pet", "count"), ("count", "pet"), ("count", "label"), ("Label", "count")])
 def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str], refuse: Refused) -> None:
     # As value_counts() of Polars makes it, and pandas with reset_index().

@@ -95,6 +95,7 @@ def test_names_in_quotes_are_whole(tmp_path: Path) -> None:
     assert read_degrees(tmp_path / "e.edgelist", nodes=names).num_zeros == 1
 
 
+@pytest.mark.full
 @each_of(
     "line", ['"Ann Lee secret', '"Ann"Lee secret', 'secret "Ann Lee', 'secret "Ann"Lee', '"Ann \\"A\\" Lee" secret']
 )
@@ -103,6 +104,7 @@ def test_a_quote_that_is_not_closed_is_refused(tmp_path: Path, line: str) -> Non
     assert "begins with a quote" in refused(DataError, path)
 
 
+@pytest.mark.full
 @each_of("form", ["lines", "snap", "konect"])
 def test_each_format_of_lines_has_comments_of_its_own(tmp_path: Path, form: str) -> None:
     path = written(tmp_path / "any.tsv", "# a\tb\n% c\td\n1\t2 5\n2\t3\n")
@@ -110,6 +112,7 @@ def test_each_format_of_lines_has_comments_of_its_own(tmp_path: Path, form: str)
     assert degrees_of(path, format=form) == expected[form]
 
 
+@pytest.mark.full
 def test_comments_of_snap_are_none_of_a_table_unless_it_is_said(tmp_path: Path) -> None:
     path = written(tmp_path / "snap.tsv", "# FromNodeId\tToNodeId\n1\t2\n1\t3\n2\t3\n")
     assert degrees_of(path, format="snap") == degrees_of(path, header=False, comment="#") == {2: 3}
@@ -126,6 +129,7 @@ def test_hashtags_are_nodes(tmp_path: Path) -> None:
     assert degrees_of(path) == {1: 3, 3: 1}
 
 
+@pytest.mark.full
 @each_of("name", ["out.konect", "out.ego-facebook", "OUT.a.b.gz"])
 def test_files_of_konect_are_known_by_their_names(
     tmp_path: Path, compress: Callable[[Path, bytes], None], name: str
@@ -151,6 +155,7 @@ def test_networks_of_konect_that_are_no_graph_of_one_kind_of_nodes_are_refused(t
     assert degrees_of(written(tmp_path / "out.csv", "source,target\n%bip,b\n")) == {1: 2}
 
 
+@pytest.mark.full
 @each_of("packed", ["", ".gz", ".zst"])
 def test_networks_of_pajek_are_read(tmp_path: Path, compress: Callable[[Path, bytes], None], packed: str) -> None:
     path = tmp_path / f"star.net{packed}"
@@ -186,6 +191,7 @@ BAD_PAJEK = {
 }
 
 
+@pytest.mark.full
 @each_of("content", [(said, content) for said, contents in BAD_PAJEK.items() for content in contents])
 def test_what_is_no_network_of_pajek_is_refused(tmp_path: Path, content: tuple[str, str | bytes]) -> None:
     said, held = content
@@ -193,6 +199,7 @@ def test_what_is_no_network_of_pajek_is_refused(tmp_path: Path, content: tuple[s
     assert said in refused(DataError, path)
 
 
+@pytest.mark.full
 @each_of(
     "held",
     [
@@ -221,6 +228,7 @@ def test_what_opens_a_graph_elsewhere_is_a_name_in_quotes(tmp_path: Path) -> Non
     assert read_degrees(path, nodes=written(tmp_path / "nodes.txt", f"{lines}12\na\n[\n")).num_zeros == 0
 
 
+@pytest.mark.full
 def test_matrices_are_read_as_scipy_reads_them(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     for number, (field, symmetry) in enumerate(
@@ -254,6 +262,7 @@ def test_matrices_are_read_as_scipy_reads_them(tmp_path: Path) -> None:
             assert "`direction`" in refused(UsageError, path, policy=INTO)
 
 
+@pytest.mark.full
 @each_of("packed", ["", ".gz", ".zst"])
 def test_entries_that_are_zero_are_no_edges_and_rows_are_nodes_if_they_are_named(
     tmp_path: Path, compress: Callable[[Path, bytes], None], packed: str
@@ -268,6 +277,7 @@ def test_entries_that_are_zero_are_no_edges_and_rows_are_nodes_if_they_are_named
     assert "merge" in refused(UsageError, path, policy=EACH)
 
 
+@pytest.mark.full
 def test_files_with_carriage_returns_alone_are_read(tmp_path: Path) -> None:
     network = '*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Edges\n1 2\n2 3\n'
     matrix = MATRIX.format(kind="unsigned-integer general", entries=2) + "1 2 1\n2 3 1\n"
@@ -305,6 +315,7 @@ BAD_MATRICES = {
 }
 
 
+@pytest.mark.full
 @each_of("content", [(said, content) for said, contents in BAD_MATRICES.items() for content in contents])
 def test_what_is_no_matrix_of_edges_is_refused(tmp_path: Path, content: tuple[str, str]) -> None:
     said, held = content
@@ -356,6 +367,7 @@ def test_graphml_is_read_through_networkx(tmp_path: Path, compress: Callable[[Pa
     assert "2 graphs" in refused(DataError, written(plain, two))
 
 
+@pytest.mark.full
 def test_what_networkx_writes_has_the_degrees_that_it_has_there(tmp_path: Path) -> None:
     networkx = pytest.importorskip("networkx", reason="networkx is not installed")
     graph = networkx.gnm_random_graph(60, 150, seed=3)
@@ -383,6 +395,7 @@ def test_without_networkx_its_formats_say_what_to_install(tmp_path: Path, monkey
     assert "anonhist[networkx]" in refused(MissingExtraError, written(tmp_path / "a.graphml", GRAPHML))
 
 
+@pytest.mark.full
 @each_of("names", [("Source", "Target"), ("SOURCE", "TARGET"), ("From", "To"), ("source", "Target")])
 def test_tables_of_gephi_are_read_whatever_the_case_of_their_names(tmp_path: Path, names: tuple[str, str]) -> None:
     rows = "1,a,b,Undirected,x,2.5\n2,a,c,Undirected,,1\n3,c,a,Undirected,,1\n"
@@ -407,6 +420,7 @@ def test_edges_of_gephi_without_a_direction_have_no_in_degrees(tmp_path: Path, h
     assert degrees_of(other, policy=OUT) == {1: 2, 2: 1}
 
 
+@pytest.mark.full
 def test_lines_of_tables_are_comments_where_a_sign_is_said(
     tmp_path: Path, compress: Callable[[Path, bytes], None]
 ) -> None:

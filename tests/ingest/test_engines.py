@@ -51,6 +51,7 @@ def test_labels(hold_anywhere: Held, label: str, keep_null: bool) -> None:  # no
     assert read == counted(row[label] for row in ROWS if keep_null or row[label] is not None)
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @each_of(
     ("bound", "said"),
@@ -134,6 +135,7 @@ def test_groups(hold_anywhere: Held, by: Any, groups: list[tuple[str]], parts: t
     assert dict(read) == {group: told.get(group, Profile([], [])) for group in groups}
 
 
+@pytest.mark.first(4)
 def test_missing_and_other_groups(hold_anywhere: Held) -> None:
     with hold_anywhere(EVENTS) as (source, said):
         read = read_groups(source, label="what", by="where", groups=[None, "FR"], other="rest", keep_null=True, **said)
@@ -170,6 +172,7 @@ def test_users_of_groups(hold_anywhere: Held, said: dict[str, int]) -> None:
     assert dict(read) == profiles(kept, read.unit)
 
 
+@pytest.mark.first(4)
 def test_labels_of_few_groups(hold_anywhere: Held) -> None:
     unit = PrivacyUnit.label(max_count=5)
     given: dict[str, Any] = {"label": "who", "by": "where", "groups": ["DE", "FR", "é x"], "order_key": KEY}
@@ -183,6 +186,7 @@ def test_labels_of_few_groups(hold_anywhere: Held) -> None:
     assert dict(read) == {(group,): Profile([], [], unit=read.unit) for group in given["groups"]} | told
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @each_of(
     "given",
@@ -213,6 +217,7 @@ def test_units_of_groups_before_the_bound(hold_anywhere: Held, given: dict[str, 
     assert read.units == BoundedUnits(bound, Profile.from_counts([*numbers.values()]), kind)
 
 
+@pytest.mark.first(4)
 def test_found_groups(hold_anywhere: Held) -> None:
     # So much budget finds every group, whatever is drawn.
     finding = FindGroups(epsilon="1000", delta="1/2")
@@ -221,6 +226,7 @@ def test_found_groups(hold_anywhere: Held) -> None:
     assert dict(read) == profiles((group, label) for group, label in labelled(where) if group != (None,))
 
 
+@pytest.mark.first(4)
 @each_of("said", [{}, {"user": "who", "max_per_user": 3, "order_by": "rank", "order_key": KEY}])
 def test_windows(hold_anywhere: Held, said: dict[str, Any]) -> None:
     days, thresholds = [f"2026-11-{day:02}" for day in range(3, 7)], [1, 2, 4]
@@ -241,6 +247,7 @@ def test_windows(hold_anywhere: Held, said: dict[str, Any]) -> None:
     assert read.k_plus.tolist() == reached
 
 
+@pytest.mark.first(4)
 def test_counted_data(hold_anywhere: Held) -> None:
     counts = {"label": ["a", "b", "a", None, "c"], "count": [3, 1, 2, 7, 1]}
     with hold_anywhere(counts) as (source, said):

@@ -59,6 +59,7 @@ def listed(by: tuple[str, ...]) -> list[tuple[str, ...]]:
     return sorted({tuple(row[0] if part == "country" else row[1][: days[part]] for part in by) for row in EVENTS})
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize("by", BY)
 def test_counts_are_read_as_their_events(hold_grouped: Held, by: tuple[str, ...]) -> None:
@@ -70,6 +71,7 @@ def test_counts_are_read_as_their_events(hold_grouped: Held, by: tuple[str, ...]
                 assert dict(read_groups(source, **said, **own, **given)) == dict(told)
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 def test_labels_are_in_the_same_few_groups_as_those_of_events(hold_grouped: Held) -> None:
     given: dict[str, Any] = {
@@ -91,6 +93,7 @@ def test_labels_are_in_the_same_few_groups_as_those_of_events(hold_grouped: Held
     assert len(kept) > 1
 
 
+@pytest.mark.first(4)
 def test_prevalences_are_read_as_their_events(hold_grouped: Held) -> None:
     given: dict[str, Any] = {"by": ["day", "country"], "groups": listed(("day", "country"))}
     told = read_groups(pl.DataFrame(events()), label="label", keep_null=True, **given)
@@ -157,6 +160,7 @@ def test_counts_that_are_none_are_refused(wrong: Any) -> None:
         read_groups(pl.DataFrame(table, strict=False), by="g", groups=["a"], format="prevalences")
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 def test_sums_that_wrap_are_refused(hold_grouped: Held) -> None:
     large = 2**62

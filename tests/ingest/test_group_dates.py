@@ -54,6 +54,7 @@ NAMES: dict[str, Callable[[date], str]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.drawn(21)
 @pytest.mark.parametrize("column", ["text", "short", "day", "time", "zoned"])
@@ -118,6 +119,7 @@ def test_text_has_a_date_where_python_finds_one(year: str) -> None:
             assert names == [None if day is None else period.name_of(day) for day in told], (type(source), period)
 
 
+@pytest.mark.full
 def test_text_is_taken_as_written_and_times_with_a_zone_in_utc() -> None:
     late = datetime(2026, 11, 23, 0, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     frame = pl.DataFrame({"label": ["a"], "seen": [late]})
@@ -245,6 +247,7 @@ def test_weeks_before_and_after_1917_have_their_keys_on_every_engine(hold_groupe
     assert {name: profile.n for (name,), profile in read.items()} == {"1917-07-02": 1, "1917-07-09": 1, "1917-07-16": 2}
 
 
+@pytest.mark.full
 @each_of("by", ["day(seen)", "week(seen)", "month(seen)"])
 def test_dates_that_python_does_not_have_are_in_no_group(by: str) -> None:
     engine = duckdb.connect()

@@ -30,6 +30,7 @@ def sizes(source: Any, groups: Any, **said: Any) -> dict[str | None, int]:
     return {name: profile.n for (name,), profile in read.items()}
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize(
     ("values", "listed", "told"),
     [
@@ -68,6 +69,7 @@ def test_dates_have_the_same_names_on_every_engine(hold_grouped: Held) -> None:
         assert sizes(source, [day, "2026-11-23"], **said) == {"2026-11-22": 2, "2026-11-23": 1}
 
 
+@pytest.mark.full
 def test_7_and_its_text_are_one_group(tmp_path: Path) -> None:
     (tmp_path / "mixed.jsonl").write_text(
         '{"label": "a", "g": 7}\n{"label": "b", "g": "7"}\n{"label": "c", "g": 7.0}\n'
@@ -86,6 +88,7 @@ def test_objects_of_pandas_are_named_by_their_values() -> None:
     assert sizes(frame, [None], keep_null=True) == {None: 1}
 
 
+@pytest.mark.full
 @each_of(
     ("values", "listed", "told"),
     [
@@ -157,6 +160,7 @@ def test_identifiers_and_enumerations_of_databases_are_text() -> None:
         sizes(engine.table("t"), [UUID(known)])
 
 
+@pytest.mark.full
 def test_groups_are_listed_in_tables_and_files(tmp_path: Path) -> None:
     data = pl.DataFrame({"label": ["a", "b"], "g": [7, 8], "seen": [date(2026, 11, 22), date(2026, 11, 23)]})
     both = pl.DataFrame({"g": [7, 8], "day(seen)": [date(2026, 11, 22)] * 2})

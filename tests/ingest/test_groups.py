@@ -115,6 +115,7 @@ def test_each_group_is_counted_on_its_own(engine: str, tmp_path: Path) -> None:
     assert read.unit == PrivacyUnit.item()
 
 
+@pytest.mark.full
 @engines
 def test_missing_values_are_a_group_where_they_are_kept(engine: str, tmp_path: Path) -> None:
     read = reading(engine, tmp_path, by="country", groups=[None, "FR"], other="rest", keep_null=True)
@@ -125,6 +126,7 @@ def test_missing_values_are_a_group_where_they_are_kept(engine: str, tmp_path: P
     assert sum(profile.n for profile in read.values()) == len(ROWS)
 
 
+@pytest.mark.full
 @engines
 def test_groups_of_several_columns_and_of_dates(engine: str, tmp_path: Path) -> None:
     read = reading(engine, tmp_path, by=["country", "month(day)"], groups=[("DE", "2026-11"), ("DE", "2026-12")])
@@ -133,6 +135,7 @@ def test_groups_of_several_columns_and_of_dates(engine: str, tmp_path: Path) -> 
     assert read["DE", "2026-12"] == Profile.from_counts([1])
 
 
+@pytest.mark.full
 @pytest.mark.first(1)
 @engines
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -178,6 +181,7 @@ def test_users_have_few_items_in_each_of_few_groups(engine: str, tmp_path: Path)
     assert kept == {(2, 1), (0, 2)}
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @engines
 def test_labels_are_in_few_groups_whichever(engine: str, tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def write_all(folder: Path, kind: str) -> str:
     return f"{folder}/*/*/x.{kind}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_is_a_column_of_text(kind: str, tmp_path: Path) -> None:
     source = write_all(tmp_path, kind)
@@ -136,6 +137,7 @@ def test_a_key_that_nobody_names_is_not_there(kind: str, tmp_path: Path) -> None
         read_profile(tmp_path / "day=1" / f"two.{kind}")
 
 
+@pytest.mark.full
 def test_days_in_folders_make_windows(tmp_path: Path) -> None:
     for kind in KINDS:
         source = write_all(tmp_path / kind, kind)

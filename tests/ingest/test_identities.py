@@ -24,6 +24,7 @@ def read(source: Any, most: int, key: str, **options: Any) -> Profile:
     return read_profile(source, label="what", user="who", max_per_user=most, order_key=key, **options)
 
 
+@pytest.mark.full
 @each_of("spellings", [1, 2, 3, 10])
 def test_one_value_in_several_spellings_is_one_user(spellings: int) -> None:
     # Thirty days are one interval, in days or in hours, and have different texts.
@@ -37,6 +38,7 @@ def test_one_value_in_several_spellings_is_one_user(spellings: int) -> None:
             assert read(connection.table("log"), most, KEYS[0]).n == most
 
 
+@pytest.mark.full
 def test_which_name_is_hashed_does_not_depend_on_the_order_of_rows() -> None:
     found = set()
     with duckdb.connect() as connection:
@@ -54,6 +56,7 @@ def test_which_name_is_hashed_does_not_depend_on_the_order_of_rows() -> None:
     assert len(found) == 1
 
 
+@pytest.mark.full
 def test_one_number_in_several_spellings_is_one_user(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     with sqlite3.connect(path) as database:
@@ -109,6 +112,7 @@ def as_duckdb(rows: list[tuple[str, float, str]]) -> Any:
     return duckdb.from_arrow(as_polars(rows).to_arrow())
 
 
+@pytest.mark.full
 @each_of("hold", [as_polars, as_duckdb])
 def test_what_has_no_name_is_refused_whatever_groups_are_chosen(hold: Callable[..., Any]) -> None:
     source = hold([("u", 1.0, "A"), ("u", 2.0, "A"), ("u", 1e300, "B"), ("u", 3.0, "C")])
@@ -126,6 +130,7 @@ def test_what_has_no_name_is_refused_whatever_groups_are_chosen(hold: Callable[.
             )
 
 
+@pytest.mark.full
 def test_an_order_that_a_connection_prefers_changes_nothing() -> None:
     rows = [(who, label) for who, labels in (("u", "abcdefghij"), ("v", "abcdefghijk")) for label in labels]
     table = pl.DataFrame(rows, schema=["who", "what"], orient="row")

@@ -94,6 +94,7 @@ def test_items_of_users_are_kept_by_definition_on_every_engine(
     assert counts_in(read) == counts_of(kept_of_users(ROWS, most, most_groups))
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("most", [1, 3])
 def test_groups_of_labels_are_kept_by_definition_on_every_engine(hold_grouped: Held, most: int) -> None:
     counts = Counter((week_of(day), user) for user, _, day in ROWS)

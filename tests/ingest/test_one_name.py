@@ -140,6 +140,7 @@ def test_other_types_of_pandas_are_named_value_by_value() -> None:
             assert name in opened.table.select(a=as_text(opened.table, "a"))["a"].to_list()
 
 
+@pytest.mark.full
 def test_users_are_told_apart_by_value_and_times_come_in_order() -> None:
     table = pa.table(
         {"label": list("abcd"), "user": [ZONED[0], ZONED[0].astimezone(UTC), ZONED[1], None], "at": ZONED[:4]}

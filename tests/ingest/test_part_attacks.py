@@ -26,6 +26,7 @@ from anonhist_testing.parts import KEY, ROWS, table_of
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
 
+@pytest.mark.full
 def test_many_parts_are_added_up(tmp_path: Path) -> None:
     first = tmp_path / "part-0.counts"
     write_part(["a"], first, part="0")
@@ -99,6 +100,7 @@ def test_parts_are_private_under_any_mask(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a.counts").stat().st_mode) == 0o600
 
 
+@pytest.mark.full
 def test_users_who_are_all_missing_are_read_like_any_others(tmp_path: Path) -> None:
     # A column without a value may have no type: one user more would give it one.
     nobody = pa.table({"who": pa.nulls(2), "what": ["a", "b"]})

@@ -84,6 +84,7 @@ def test_a_total_stays_as_it_was_until_the_new_one_is_whole(tmp_path: Path, monk
     assert read_profile(total).n == 3
 
 
+@pytest.mark.full
 def test_a_process_that_is_killed_leaves_the_total_and_nothing_that_others_can_read(tmp_path: Path) -> None:
     total = tmp_path / "total.counts"
     write_part(["a", "b"], total, part="1")
@@ -262,6 +263,7 @@ DAMAGED = [
 ]
 
 
+@pytest.mark.full
 @each_of(("columns", "fields", "sentence"), DAMAGED)
 def test_damaged_parts_are_refused(
     tmp_path: Path, columns: dict[str, Any], fields: dict[str, Any], sentence: str
@@ -288,6 +290,7 @@ def test_the_engine_refuses_counts_below_one(tmp_path: Path, monkeypatch: pytest
     assert read_profile([good, twice]) == Profile.from_counts([7, 9])
 
 
+@pytest.mark.full
 def test_files_that_are_no_parts(tmp_path: Path) -> None:
     path = tmp_path / "a.counts"
     path.write_bytes(b"label,count\n")

@@ -52,6 +52,7 @@ def _kept(parts: dict[str, list[Row]], bound: int, *, keep_null: bool = False) -
     return Profile.from_prevalences(Counter(kept.values()), unit=PrivacyUnit.user(max_items=bound))
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize(("hash_labels", "keep_null"), [(False, True), (True, False), (True, True)])
 def test_parts_on_every_engine_give_the_profile_of_all_events(
     hold: Any, tmp_path: Path, *, hash_labels: bool, keep_null: bool
@@ -75,6 +76,7 @@ def test_parts_on_every_engine_give_the_profile_of_all_events(
     assert read_both_ways([tmp_path / "first.counts", tmp_path / "second.counts"]) == once
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize(("hash_labels", "keep_null"), [(False, True), (True, False), (True, True)])
 def test_users_on_every_engine(hold: Any, tmp_path: Path, *, hash_labels: bool, keep_null: bool) -> None:
@@ -199,6 +201,7 @@ def test_the_search_among_hashes_looks_beyond_their_first_eight_bytes() -> None:
         assert lower_bound(some, held, pc.less_equal).tolist() == upper
 
 
+@pytest.mark.full
 def test_counts_and_other_formats(tmp_path: Path) -> None:
     counted = tmp_path / "c.csv"
     counted.write_text("label,count\na,3\nb,2\na,1\n")

@@ -44,6 +44,7 @@ def of_part(values: Any, folder: Path) -> Profile:
     return read_profile(path)
 
 
+@pytest.mark.full
 @each_of(
     "read",
     [

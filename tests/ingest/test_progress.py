@@ -23,6 +23,7 @@ class Engine:
         return self._left.pop(0) if len(self._left) > 1 else self._left[0]
 
 
+@pytest.mark.full
 def test_shares_come_in_order_and_in_range() -> None:
     got: list[float] = []
     done = threading.Event()

@@ -84,6 +84,7 @@ def _tables(survey: Survey, reports: Reports) -> dict[str, Any]:
     }
 
 
+@pytest.mark.full
 @each_of("kind", ["arrow", "pandas", "polars", "lazy", "narwhals", "duckdb", "ibis"])
 def test_tables_are_counted_like_files(tmp_path: Path, survey: Survey, kind: str) -> None:
     reports = _reports(survey)
@@ -202,6 +203,7 @@ def _assert_refused(survey: Survey, path: Path, reason: str) -> None:
 BAD_WHOLE = ("30", "77", "-1", "1.5", "1e1", "", " 7", "07", "seven", "0x7", "9223372036854775808", "+7", "NULL", "7_0")
 
 
+@pytest.mark.first(10)
 @pytest.mark.parametrize("value", BAD_WHOLE)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: str, form: str) -> None:

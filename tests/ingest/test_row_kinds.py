@@ -63,6 +63,7 @@ def of_labels(most: int) -> dict[str, Any]:
     return {"unit": PrivacyUnit.label(max_count=5), "max_groups_per_label": most, "order_key": KEY}
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @each_of("keep_null", [False, True])
 def test_counts_are_read_as_their_events(hold_grouped: Held, keep_null: bool) -> None:  # noqa: FBT001
@@ -83,6 +84,7 @@ def test_counts_are_read_as_their_events(hold_grouped: Held, keep_null: bool) ->
         assert dict(of_sites) == dict(told)
 
 
+@pytest.mark.first(4)
 def test_counts_are_kept_in_parts(hold_grouped: Held, tmp_path: Path) -> None:
     total = tmp_path / "total.counts"
     with hold_grouped(counted()) as (source, own):
@@ -101,6 +103,7 @@ def test_counts_are_counted_in_sketches(hold_grouped: Held) -> None:
     assert sorted((sketch.counters - before)[sketch.counters != before].tolist()) == [1, 6, 7]
 
 
+@pytest.mark.first(4)
 def test_a_column_that_may_hold_counts_is_asked_about(hold: Held) -> None:
     with hold(counted()) as (source, own):
         for read in (
@@ -186,6 +189,7 @@ def test_what_is_no_count_is_refused(wrong: Any) -> None:
             read(label="word", count="n")
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 def test_sums_that_wrap_are_refused_in_windows(hold_grouped: Held) -> None:
     for many in (2, 3, 4, 5):
@@ -300,6 +304,7 @@ def test_histograms_of_preseq(tmp_path: Path) -> None:
     assert read == Profile.from_prevalences({1: 2762699, 2: 666512})
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 def test_zeros_count_nothing(hold: Held) -> None:
     for table in (
@@ -315,6 +320,7 @@ def test_zeros_count_nothing(hold: Held) -> None:
     assert read_profile({3: 1, 0: 7, 4: 0}, format="prevalences") == Profile.from_counts([3])
 
 
+@pytest.mark.first(4)
 def test_zeros_of_prevalences_in_groups(hold_grouped: Held) -> None:
     table = {"g": ["a", "a", "a", "b"], "count": [3, 0, 4, 0], "prevalence": [1, 7, 0, 1]}
     with hold_grouped(table) as (source, own):
@@ -331,6 +337,7 @@ def _uniq(lines: list[str]) -> str:
     return "".join(f"{len(list(same)):7d} {line}\n" for line, same in groupby(lines))
 
 
+@pytest.mark.full
 @each_of("name", ["a.txt", "a.log", "a.txt.gz"])
 @each_of("keep_null", [False, True])
 def test_lines_of_uniq(tmp_path: Path, compress: Callable[[Path, bytes], None], name: str, keep_null: bool) -> None:  # noqa: FBT001
@@ -356,6 +363,7 @@ def test_lines_of_uniq_in_sketches(tmp_path: Path) -> None:
     assert sorted((sketch.counters - before)[sketch.counters != before].tolist()) == [3, 12]
 
 
+@pytest.mark.full
 @each_of("line", ["hunter2", "3", "      3", "x 3 a", "-3 a", "3.5 a", "3\ta", "", " 3", "99999999999999999999 a"])
 def test_other_lines_are_none_of_uniq(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.txt").write_text(f"      3 a\n{line}\n      1 b\n")

@@ -49,6 +49,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.full
 @each_of("reader", READERS)
 def test_another_separator_is_refused(tmp_path: Path, reader: str) -> None:
     # Rows of any kind: what is refused is the header line, whatever follows.
@@ -94,6 +95,7 @@ def test_a_line_for_excel_is_no_header(tmp_path: Path, line: str, said: dict[str
     assert "`delimiter=';'`" in caught.value.sentence
 
 
+@pytest.mark.full
 @each_of(
     ("text", "said", "expected"),
     [

@@ -80,6 +80,7 @@ def test_json_values_as_written(tmp_path: Path, text: str, labels: list[str | No
     assert sorted((row[0] for row in rows(path)), key=repr) == sorted(labels, key=repr)
 
 
+@pytest.mark.full
 @each_of(
     ("name", "text", "options", "expected"),
     [
@@ -251,6 +252,7 @@ def test_the_first_line_of_a_txt_file_is_not_taken_for_a_header_unless_that_is_s
         read_profile(tmp_path / "none.txt")
 
 
+@pytest.mark.full
 @each_of("end", ["\n", "\r\n", "\r"])
 def test_breaks_in_quotes_end_no_row_of_files_wherever_they_stand(end: str, tmp_path: Path) -> None:
     others = [f"x{at}" for at in range(300)]

@@ -35,6 +35,7 @@ def web(tmp_path: Path) -> Iterator[Web]:
         yield running
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.tsv", "a.jsonl", "a.jsonl.zst", "a.parquet"])
 def test_every_ending_is_read(web: Web, tmp_path: Path, write_table: WriteTable, name: str) -> None:
@@ -55,6 +56,7 @@ def test_of_parquet_only_the_columns_that_count_are_sent(web: Web, tmp_path: Pat
     assert web.sent["a.parquet"] < 2**17 < (tmp_path / "a.parquet").stat().st_size / 8
 
 
+@pytest.mark.full
 def test_rows_are_those_of_a_local_file(web: Web, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     rows = ["\ufefflabel, x", "#a,1", '"a,b",1', "%,2", '"a\nb",3', ",4", *(f"w{at % 9},{at}" for at in range(2000))]
@@ -154,6 +156,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(
         assert "pip install 'anonhist[remote]'" in refuse(MissingExtraError, url, label="label")
 
 
+@pytest.mark.full
 def test_a_release_of_a_url_does_not_hold_its_signature(
     web: Web, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +196,7 @@ def bucket() -> Iterator[Any]:
     running.stop()
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.jsonl", "a.parquet"])
 def test_objects_of_s3(bucket: Any, tmp_path: Path, write_table: WriteTable, name: str) -> None:
@@ -206,6 +210,7 @@ def test_objects_of_s3(bucket: Any, tmp_path: Path, write_table: WriteTable, nam
         assert read_profile(pattern, label="label").counts.tolist() == [2, 4]
 
 
+@pytest.mark.full
 def test_objects_of_s3_that_are_not_there_or_cut(bucket: Any, refuse: Refused, tmp_path: Path) -> None:
     with bucket.open_output_stream("shop/cut/a.parquet") as stream:
         pq.write_table(pa.table({"label": list("abc") * 100}), tmp_path / "a.parquet")

@@ -130,6 +130,7 @@ def test_duplicates_count_toward_the_bound(engine: Read) -> None:
     assert profile.n == 3
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize(
     ("label", "user", "order_by"),
     [
@@ -204,6 +205,7 @@ def test_only_distinct_counts_are_fetched(engine: Read, rows_fetched: list[int])
     )
 
 
+@pytest.mark.full
 @a_few_engines
 def test_the_unit_comes_with_the_bound(engine: Read) -> None:
     columns = {"user": ["u"], "label": ["a"]}
@@ -267,6 +269,7 @@ def _assert_names_are_told(error: Any, *names: str) -> None:
         assert error.sentence == error.for_operator
 
 
+@pytest.mark.full
 @each_of("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.p*"])
 @each_of("label", ["label", None])
 def test_first_rows_are_not_quoted_as_names(
@@ -293,6 +296,7 @@ def test_first_rows_of_remote_texts_are_not_names_either(source: str) -> None:
     assert form_of(columns, None) is not Form.DELIMITED
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize("keep_null", [False, True])
 @pytest.mark.parametrize("user", [None, "user"])
 def test_nan_is_no_user_and_no_label(typed_engine: Read, user: str | None, keep_null: bool) -> None:  # noqa: FBT001

@@ -77,6 +77,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_sql_is_that_of_the_file(dialect: str) -> None:
@@ -86,6 +87,7 @@ def test_the_sql_is_that_of_the_file(dialect: str) -> None:
     assert text_of(dialect) == written
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_sums_run_over_rows_and_groups_have_their_columns(dialect: str) -> None:

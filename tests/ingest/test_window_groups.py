@@ -111,6 +111,7 @@ def values(read: GroupedCumulativeCounts) -> dict[Any, Any]:
     return {group: each.k_plus.tolist() for group, each in read.items()}
 
 
+@pytest.mark.full
 @engines
 def test_each_group_is_counted_as_if_it_were_alone(engine: str, tmp_path: Path) -> None:
     read = reading(engine, tmp_path)
@@ -123,6 +124,7 @@ def test_each_group_is_counted_as_if_it_were_alone(engine: str, tmp_path: Path) 
     assert not read["none"].k_plus.any()
 
 
+@pytest.mark.full
 @engines
 def test_groups_of_several_columns_and_of_missing_values(engine: str, tmp_path: Path) -> None:
     groups = [("c1", "r\x1f0"), ("c1", "r\x1f1")]
@@ -154,6 +156,7 @@ def test_users_have_few_items_over_all_groups_and_days(engine: str, tmp_path: Pa
     assert values(two) == values(reading("polars", tmp_path, **given, max_groups_per_user=2))
 
 
+@pytest.mark.full
 @engines
 def test_labels_count_in_few_groups_on_all_days(engine: str, tmp_path: Path) -> None:
     labels = PrivacyUnit.label(max_count=4)

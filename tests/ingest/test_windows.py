@@ -108,6 +108,7 @@ def by_definition(thresholds: list[int], *, keep_null: bool = False) -> NDArray[
     return reached
 
 
+@pytest.mark.full
 @engines
 def test_labels_reach_thresholds_as_they_are_defined(engine: str, tmp_path: Path) -> None:
     read = reading(engine, tmp_path)
@@ -120,6 +121,7 @@ def test_labels_reach_thresholds_as_they_are_defined(engine: str, tmp_path: Path
     assert kept.k_plus[0, -1] == read.k_plus[0, -1] + 1
 
 
+@pytest.mark.full
 @engines
 def test_users_have_few_items_over_all_days(engine: str, tmp_path: Path) -> None:
     given: dict[str, Any] = {"user": "user", "max_per_user": 2, "order_key": KEY, "thresholds": range(1, 13)}

@@ -86,6 +86,7 @@ def test_an_answer_that_alternates_loses_more_than_epsilon_for_each_value() -> N
     assert loss("b" * 12, "a" * 12, own, (HALF, ZERO, ONE)) < 3
 
 
+@pytest.mark.full
 def test_bits_of_neither_answer_tell_of_a_change_too() -> None:
     own = {"a": False, "b": False}
     assert loss("bbbb", "aaaa", own, (HALF, ZERO, ONE)) == 1
@@ -113,6 +114,7 @@ def test_changed_answers_cost_at_most_the_change_epsilon_each(probabilities: tup
             assert loss("aaaaaa", others, own, probabilities) <= most**changed
 
 
+@pytest.mark.full
 def test_one_changed_answer_comes_near_its_bound_after_a_long_history() -> None:
     # The remembered bits of both answers are nearly known, so the report that changes is all that a bit's noise hides.
     own = {"a": True, "b": False}

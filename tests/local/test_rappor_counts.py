@@ -118,6 +118,7 @@ def test_a_boolean_that_is_rather_not_reported_is_read_the_other_way_round() -> 
         assert np.allclose(getattr(plain, field), getattr(turned, field), atol=1e-12), field
 
 
+@pytest.mark.full
 @each_of("share", [0, 0.01, 0.4, 1])
 def test_intervals_of_booleans_hold(share: float) -> None:
     """Exactly: the number of ones is the sum of two binomial numbers, and their intervals depend on it alone."""

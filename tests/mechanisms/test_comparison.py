@@ -177,6 +177,7 @@ def test_what_does_not_apply_is_skipped_with_its_reason() -> None:
     assert found.row("relaxed-partition", Fraction(21), "items") is None
 
 
+@pytest.mark.full
 def test_what_applies_at_some_budgets_runs_there() -> None:
     found = ah.compare(SMALL, epsilons=["0.001", 25, 1], mechanisms=["bounded-partition", "privhist"], repeats=2)
     assert {row.epsilon for row in found.rows if row.mechanism == "bounded-partition"} == {Fraction(1)}

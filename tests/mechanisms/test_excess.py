@@ -84,6 +84,7 @@ def worst_loss(
     return max(loss(step_on(one), step_on(other)) for one, other in neighbours(relation, bound + cap + 2))
 
 
+@pytest.mark.full
 @each_of(("bound", "cap"), [(1, 1), (1, 3), (2, 1)])
 @each_of("relation", [ADDED, REPLACED])
 def test_largest_loss_over_all_neighbours_is_epsilon(bound: int, cap: int, relation: NeighboringRelation) -> None:

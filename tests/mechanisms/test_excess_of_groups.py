@@ -173,6 +173,7 @@ def test_the_cap_counts_no_more_groups_than_there_are() -> None:
     assert lower.rates[-1] == 2 * released[2].rates[-1]
 
 
+@pytest.mark.full
 @each_of("bound", [3, 4])
 @each_of("of", [Bounded.GROUPS_OF_LABELS, Bounded.GROUPS_OF_USERS])
 @each_of("is_found", [False, True])

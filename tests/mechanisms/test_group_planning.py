@@ -67,6 +67,7 @@ def test_plans_differ_by_about_their_standard_error() -> None:
     assert np.std(means, ddof=1) < 1.7 * stated.mean()
 
 
+@pytest.mark.full
 def test_runs_that_take_long_are_fewer_and_never_few() -> None:
     sizes = {(str(at),): 40 + at for at in range(40)}
     assert {row.simulations for row in plan_groups(sizes, by=["g"], epsilon=3)} == {303, 314, 325}
@@ -74,6 +75,7 @@ def test_runs_that_take_long_are_fewer_and_never_few() -> None:
     assert [planning_module._affordable(truth, slow, sizes) for sizes in (1, 64)] == [35, 32]
 
 
+@pytest.mark.full
 def test_sizes_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[GroupSize] = []
     profile = planning_module._profile
@@ -96,6 +98,7 @@ def test_sizes_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPatch
         assert planned_as <= max(row.items * many.near, row.items + 1)
 
 
+@pytest.mark.full
 def test_what_is_planned_is_said() -> None:
     planned = plan_groups(
         {("a", None): 9000, ("b", "2"): 0},

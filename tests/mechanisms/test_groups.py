@@ -214,6 +214,7 @@ def test_one_group_that_was_found_says_so_on_its_own(tmp_path: Path) -> None:
         assert (back.guarantee, back["a"].guarantee) == (released.guarantee, released["a"].guarantee)
 
 
+@pytest.mark.full
 def test_groups_are_released_independently_and_without_data_too() -> None:
     profiles = {("a",): Profile.from_counts([40, 30, 20]), ("b",): Profile([], [])}
     grouped = GroupedProfile(("g",), profiles, unit=PrivacyUnit.item())

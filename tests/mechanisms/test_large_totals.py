@@ -30,6 +30,7 @@ def test_true_totals_of_more_items_than_can_be_counted_are_refused_before_noise(
         release_groups(large(Profile([2**62], [1]), Profile([2**62 - 1], [1])), epsilon=1, source=TapeSource([]))
 
 
+@pytest.mark.full
 @each_of("mechanism", ["frobenius", "partition", "prevalence"])
 def test_sums_of_released_groups_never_fail(mechanism: str, tmp_path: Path) -> None:
     if mechanism == "prevalence":

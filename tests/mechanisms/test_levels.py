@@ -179,6 +179,7 @@ def test_nested_totals_are_sums_at_no_cost(mechanism: str) -> None:
     assert len(release[()].resimulate()) == 2
 
 
+@pytest.mark.full
 @each_of("levels", ["nested", "crossing"])
 @each_of("ending", ["json", "parquet"])
 def test_levels_are_in_files(levels: str, ending: str, tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def test_bands_hold_on_every_shape(kind: str) -> None:
         assert count_misses(kind, profile, "1/5").max() < 16, name
 
 
+@pytest.mark.full
 @each_of("kind", KINDS)
 def test_bands_from_too_little_noise_are_seen_to_miss(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (nb.of_prevalences, nb.falling_bounds, nb.sum_bounds):

@@ -207,6 +207,7 @@ def test_estimates_are_those_of_least_squares(width: int, spread: tuple[float, f
     assert np.allclose(found, known.variances)
 
 
+@pytest.mark.full
 def test_a_tree_is_better_than_what_was_computed_for_subtraction() -> None:
     # 126 and 69: a level of blocks without anything above it, whose later blocks are subtracted all the same.
     unit = PrivacyUnit.label(max_count=10)

@@ -19,6 +19,7 @@ def error_at(best: BestPolynomial, x: Decimal) -> Decimal:
         return value + x * x.ln() if x else value
 
 
+@pytest.mark.full
 @each_of(
     ("degree", "error"),
     [(2, 0.0528192), (5, 0.00895642), (8, 0.00352645), (11, 0.00186983), (18, 0.000699524)],

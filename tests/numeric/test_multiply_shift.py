@@ -119,6 +119,7 @@ def test_widths_count_the_values_of_each_bucket(g: int) -> None:
     assert bucket_widths(g).dtype == np.int64
 
 
+@pytest.mark.full
 @each_of(("one", "other"), list(pairwise([0, 1, 2, 32_768, 65_535, 0])))
 def test_pairs_of_values_are_exactly_uniform(one: int, other: int) -> None:
     """With the other's value held, the one's takes each of its 2^16 values once; with all held but b, so does either.

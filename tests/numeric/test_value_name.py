@@ -96,6 +96,7 @@ def other_settings() -> Iterator[None]:
         sys.set_int_max_str_digits(digits)
 
 
+@pytest.mark.full
 @given(decimals, decimals)
 @example(Decimal("1.5"), Decimal("1.500"))
 @example(Decimal("-0.00"), Decimal(0))
@@ -141,6 +142,7 @@ def test_equal_numbers_of_python_have_one_name(value: int) -> None:
     assert value_name(value) == value_name(Decimal(value)) == value_name(Fraction(value)) == str(value)
 
 
+@pytest.mark.full
 @each_of(
     ("value", "name"),
     [
@@ -257,6 +259,7 @@ def test_floats_that_skip_whole_numbers_are_refused(value: Any) -> None:
     assert str(caught.value) == TOO_LARGE
 
 
+@pytest.mark.full
 def test_whole_numbers_of_any_size_are_names_of_nodes() -> None:
     assert value_name(Decimal("1E+200000"), only_whole=True) == value_name(10**200_000, only_whole=True) == "1E+200000"
     for fraction in (

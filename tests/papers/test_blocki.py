@@ -36,6 +36,7 @@ def is_inside(mu: Partition, table: Table) -> bool:
     )
 
 
+@pytest.mark.full
 @each_of("radius", [1, 2, 5])
 @each_of("reference", [(), (1,), (3, 1), (2, 2, 2), (6,), (1, 1, 1, 1)])
 def test_the_published_window_is_the_one_of_the_mechanism(reference: Partition, radius: int) -> None:

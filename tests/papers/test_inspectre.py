@@ -124,6 +124,7 @@ def test_published_scale_of_coverage() -> None:
     assert published_coverage_scale(n, 1500) == 4.0
 
 
+@pytest.mark.full
 def test_ratios_take_into_account_that_samples_are_the_same() -> None:
     rows = list(coverage_errors(trials=40, rng=np.random.default_rng(5), labels=1000, reaches=[2.0], epsilons=[1.0]))
     private = only(rows, "uniform", 2.0, "private", 1)
@@ -133,6 +134,7 @@ def test_ratios_take_into_account_that_samples_are_the_same() -> None:
     assert 0 < error < ratio * math.hypot(private.standard_error / private.rmse, plain.standard_error / plain.rmse)
 
 
+@pytest.mark.slow
 def test_computed_bias_is_that_of_many_samples() -> None:
     rows = [row for _, row in degree_errors(trials=300, rng=np.random.default_rng(6), items=500, degrees=[4])]
     for name in DISTRIBUTIONS:

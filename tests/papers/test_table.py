@@ -39,6 +39,7 @@ def defined(path: Path) -> set[str]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize("paper", PAPERS)
 def test_each_name_exists(paper: str) -> None:

@@ -309,6 +309,7 @@ def test_bounds_are_compared(given_unit: PrivacyUnit, wanted: PrivacyUnit, is_co
             told.for_neighbors(wanted)
 
 
+@pytest.mark.full
 @repeatable
 @given(st.lists(st.tuples(units(), st.fractions(Fraction(1, 100), 10)), min_size=1, max_size=4), st.randoms())
 def test_order_does_not_matter(releases: list[tuple[PrivacyUnit, Fraction]], order: Any) -> None:

@@ -41,6 +41,7 @@ MANY = {
 }
 
 
+@pytest.mark.full
 @each_of("name", MANY)
 @each_of("delta", ["1e-9", "1e-3"])
 def test_the_accountant_says_what_at_delta_says(name: str, delta: str) -> None:

@@ -45,6 +45,7 @@ def test_more_is_not_promised(recipe: dict[str, Any]) -> None:
     assert not measurement.check(2, 0.31)
 
 
+@pytest.mark.full
 def test_an_adaptive_composition_takes_it(recipe: dict[str, Any]) -> None:
     dp, measurement = recipe["dp"], recipe["make_profile_release"](Fraction(1, 2))
     space = measurement.input_domain, measurement.input_metric, measurement.output_measure

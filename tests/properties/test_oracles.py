@@ -109,6 +109,7 @@ def test_value_is_that_of_scikit_bio(oracle: str) -> None:
         assert ours(profile) == pytest.approx(float(theirs(counts)), rel=tolerance, abs=1e-15), name
 
 
+@pytest.mark.full
 @each_of("name", PROFILES)
 @each_of("family", FAMILIES)
 def test_every_order_is_that_of_scikit_bio(name: str, family: str) -> None:

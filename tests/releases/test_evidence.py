@@ -50,6 +50,7 @@ def test_intervals_of_k_plus_are_those_of_the_band_and_hold_what_was_released(ma
     assert of_it.k_plus(1).value == value
 
 
+@pytest.mark.full
 def test_a_misfit_beyond_the_usual_makes_errors_larger(make_released: Release) -> None:
     assert make_released.evidence is not None
     usual = replace(make_released, evidence=Evidence(make_released.evidence.band, 0.0)).error

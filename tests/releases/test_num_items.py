@@ -87,6 +87,7 @@ def test_an_interval_reaches_beyond_what_was_cut() -> None:
     assert of_prevalences(np.array([7]), 1.0) == (4, 10)
 
 
+@pytest.mark.full
 @each_of("name", list(MECHANISMS))
 def test_what_is_read_back_has_the_same_interval(name: str) -> None:
     made = MECHANISMS[name].release(SHAPES["mixed"], source=SeededSource(1)).with_error()

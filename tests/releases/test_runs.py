@@ -114,6 +114,7 @@ def test_without_simulations_nothing_is_run_and_nothing_made_up(make_release: An
     assert "not simulated (0 simulations)" in curve.why_unknown
 
 
+@pytest.mark.full
 def test_without_simulations_intervals_from_noisy_values_stay() -> None:
     profile = Profile.from_counts([40, 9, 4, 1, 1])
     made = release(profile, epsilon=1, mechanism="frobenius", simulations=0)

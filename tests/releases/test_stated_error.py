@@ -74,6 +74,7 @@ def test_the_range_begins_below_the_mean_error_where_noise_makes_several_counts_
     assert sum(within is not None and within[0] <= real <= within[1] for within in found) == 8
 
 
+@pytest.mark.full
 def test_a_range_begins_at_the_errors_of_flatter_data_where_these_are_below_one_item() -> None:
     data, mechanism = Profile.from_prevalences({10: 100}), PartitionMechanism(2)
     real = real_mean(mechanism, data, 300)

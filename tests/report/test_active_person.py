@@ -20,6 +20,7 @@ def _said(by: tuple[str, ...], groups: list[tuple[str | None, ...]], unit: Priva
     return told
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("unit", "says"),
     [

@@ -90,6 +90,7 @@ def open_page(page_named: Callable[[str], str], tmp_path: Path) -> Callable[[str
     return write
 
 
+@pytest.mark.full
 def test_the_browser_finds_all_there_is(open_page: Callable[[str], Path], tmp_path: Path) -> None:
     seen = browse(open_page("label"), tmp_path, "--dump-dom")
     assert "<title>How often things occur, without saying which things</title>" in seen
@@ -111,6 +112,7 @@ def test_nothing_sticks_out_of_a_narrow_window(open_page: Callable[[str], Path],
     assert min(drawings) > 300
 
 
+@pytest.mark.full
 def test_no_long_name_of_a_budget_sticks_out_of_a_narrow_window(tmp_path: Path) -> None:
     path, name = tmp_path / "budget.html", "x" * 100
     sheet = Sheet(path, data_name=name, command=f"anonhist budget show {name}")
@@ -146,6 +148,7 @@ def test_no_curve_sticks_out_of_a_narrow_window(curve_page: Callable[[str], str]
     assert min(drawings) > 300
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["many", "candidates"])
 def test_no_estimate_sticks_out_of_a_narrow_window(local_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
     path = tmp_path / "estimate.html"
@@ -191,6 +194,7 @@ def test_no_windows_stick_out_of_a_narrow_window(number: int | None, tmp_path: P
     assert all(150 < each < 200 for each in drawings[1:])
 
 
+@pytest.mark.full
 def test_long_names_leave_room_for_the_numbers_in_a_narrow_window(
     local_page: Callable[[str], str], tmp_path: Path
 ) -> None:
@@ -214,6 +218,7 @@ def test_a_comparison_is_drawn_light_and_dark(compared_page: Callable[[str], str
             assert (hue > 0.2).mean() > 0.0002
 
 
+@pytest.mark.full
 def test_its_own_policy_stops_scripts(open_page: Callable[[str], Path], tmp_path: Path) -> None:
     path = open_page("empty")
     text = path.read_text(encoding="utf-8")

@@ -109,6 +109,7 @@ def test_all_bars_together_are_the_budget(tmp_path: Path) -> None:
     assert sum(map(float, re.findall(r'style="width:([\d.]+)%"', page))) == pytest.approx(100, abs=0.05)
 
 
+@pytest.mark.full
 @each_of(
     ("kind", "relation", "change", "doubt"),
     [
@@ -134,6 +135,7 @@ def test_what_one_unit_has_at_stake(kind: str, relation: str, change: str, doubt
         assert "person" not in page
 
 
+@pytest.mark.full
 def test_a_smaller_epsilon_is_called_a_weaker_promise(tmp_path: Path) -> None:
     pytest.importorskip("dp_accounting", reason="the extra accounting is not installed")
     balance = balance_of(365, Budget("words", "user", epsilon=20), epsilon="0.05", states=(State.RELEASED,))
@@ -239,6 +241,7 @@ def test_a_clock_that_was_set_back_does_not_bend_the_line() -> None:
     assert spending.spent[-1] == float(balance.spent.epsilon)
 
 
+@pytest.mark.full
 @each_of(
     ("verification", "told", "warnings"),
     [
@@ -266,6 +269,7 @@ def test_an_entry_without_a_time_is_damage(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_clocks_of_all_years_there_are_can_be_drawn(tmp_path: Path, whole: Callable[[str], None]) -> None:
     def at(*times: str) -> Balance:
         items = balance_of(len(times), USERS).items

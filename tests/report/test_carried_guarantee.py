@@ -98,6 +98,7 @@ def test_numbers_of_a_release_carry_its_guarantee(made: Any) -> None:
         assert "not private" not in Path(folder, "number.csv").read_text("utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["frobenius", "users", "edges", "sketch"])
 def test_estimates_from_a_release_carry_its_guarantee(name: str) -> None:
     made = RELEASES[name]()
@@ -106,6 +107,7 @@ def test_estimates_from_a_release_carry_its_guarantee(name: str) -> None:
         assert not NOT_PRIVATE.search(each._repr_html_()), path
 
 
+@pytest.mark.full
 def test_numbers_of_exact_data_carry_none() -> None:
     for path, each in (*_of_functions(PROFILE, properties), *_of_functions(GRAPH, graphs)):
         assert each.guarantee is None, path

@@ -329,6 +329,7 @@ def test_more_mechanisms_than_marks_are_told_apart(monkeypatch: pytest.MonkeyPat
     assert len(looks) == many
 
 
+@pytest.mark.full
 def test_every_color_of_a_line_has_a_dark_one(compared_page: Callable[[str], str]) -> None:
     page = compared_page("all")
     used = set(re.findall(r"var\((--series-\d)\)", page))

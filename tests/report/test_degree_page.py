@@ -65,6 +65,7 @@ def test_promise_policy_mechanism_and_command_are_there(degrees_page: PageOf, re
     assert NOT_PRIVATE not in degrees_page("edge")
 
 
+@pytest.mark.full
 def test_node_privacy_says_what_is_missing(degrees_page: PageOf) -> None:
     said = words(degrees_page("node"))
     assert "Adding or removing any one node with all its edges changes" in said

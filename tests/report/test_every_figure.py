@@ -312,6 +312,10 @@ def value_of(kind: str, name: str) -> Any:
 
 def test_no_kind_is_forgotten() -> None:
     assert set(VALUES) == {name for name, kind in KINDS.items() if kind.cell} >= {*FIGURES, *PAGES}
+
+
+@pytest.mark.slow
+def test_no_mechanism_and_no_curve_is_forgotten() -> None:
     assert {value_of("release", name).mechanism.kind.name for name in VALUES["release"]} == set(RELEASED_BY)
     assert {value_of("curve", name).x_name for name in VALUES["curve"]} > set(CURVES)
 

@@ -77,6 +77,7 @@ def rows_of(page: str) -> list[list[str]]:
     return [[unescape(part) for cell in row for part in cell.removesuffix("</span>").split("<span>")] for row in rows]
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 def test_the_page_is_whole_and_says_what_was_promised(name: str, tmp_path: Path, whole: Callable[[str], None]) -> None:
     release = release_of(name)
@@ -113,6 +114,7 @@ def test_every_number_is_that_of_the_release(name: str, tmp_path: Path) -> None:
     assert unquote(unescape(page)).count(csv_text(release)) == 1
 
 
+@pytest.mark.full
 def test_each_group_is_drawn_on_the_same_scales(tmp_path: Path, reader_of: Callable[[str], Any]) -> None:
     page = written(release_of("labels"), tmp_path)
     drawings = reader_of(page).all("svg")
@@ -124,6 +126,7 @@ def test_each_group_is_drawn_on_the_same_scales(tmp_path: Path, reader_of: Calla
     assert "which has" not in page
 
 
+@pytest.mark.full
 def test_what_the_promise_leaves_out_is_said(tmp_path: Path) -> None:
     pages = {name: written(release_of(name), tmp_path, overwrite=True) for name in UNITS}
     for name, page in pages.items():
@@ -146,6 +149,7 @@ def test_what_the_promise_leaves_out_is_said(tmp_path: Path) -> None:
     assert "chosen with" not in pages["item"]
 
 
+@pytest.mark.full
 def test_without_simulations_no_error_is_told(tmp_path: Path) -> None:
     release = release_of("item", simulations=0)
     page = written(release, tmp_path)
@@ -169,6 +173,7 @@ def test_five_hundred_groups_stay_readable(tmp_path: Path, whole: Callable[[str]
     assert "0 of 500" in page
 
 
+@pytest.mark.full
 def test_more_groups_are_in_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonhist.report.groups.MOST_LISTED", 3)
     page = written(release_of("item"), tmp_path)

@@ -91,6 +91,7 @@ def test_every_kind_is_shown(values: dict[str, Shown]) -> None:
     assert {value.known_as for value in values.values()} == {name for name, kind in KINDS.items() if kind.cell}
 
 
+@pytest.mark.full
 def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: Any) -> None:
     for name, html in cells.items():
         whole_piece(html)

@@ -144,6 +144,7 @@ def test_the_last_count_of_the_label_unit_means_or_more(page_named: Callable[[st
     assert tables_of(other)["Prevalences"][-1][0].isdigit()
 
 
+@pytest.mark.full
 def test_where_counts_were_cut_no_guessing_curve_is_shown(page_named: Callable[[str], str]) -> None:
     for name in ("label", "item"):
         page, is_label = page_named(name), name == "label"
@@ -152,6 +153,7 @@ def test_where_counts_were_cut_no_guessing_curve_is_shown(page_named: Callable[[
         assert ("most frequent labels cover" in page) != is_label
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("unit", "told"),
     [
@@ -170,6 +172,7 @@ def test_says_what_intervals_do_not_hold(page_named: Callable[[str], str]) -> No
         assert (told in page_named(name)) == bool(bound)
 
 
+@pytest.mark.full
 def test_the_empty_profile_says_so(page_named: Callable[[str], str]) -> None:
     page = page_named("empty")
     tables = tables_of(page)
@@ -260,6 +263,7 @@ def test_a_number_of_items_released_on_its_own_is_shown(
     assert interval_text(low, high) in counted
 
 
+@pytest.mark.full
 def test_a_page_of_a_release_speaks_of_no_states_of_a_sketch(page: str) -> None:
     assert "between two states" not in page
 

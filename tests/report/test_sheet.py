@@ -134,6 +134,7 @@ def test_whoever_points_at_a_place_is_told_of_the_nearest() -> None:
     assert np.allclose([(first - left) / (right - left), (third - left) / (right - left)], [0.25, 0.65], atol=0.01)
 
 
+@pytest.mark.full
 def test_figures_tell_every_number_that_they_draw(page_named: Callable[[str], str]) -> None:
     page = unescape(page_named("label"))
     for told in ("labels with 30 items or more: 150; 95 % interval", "labels with exactly 5 items: 8; 95 % interval"):

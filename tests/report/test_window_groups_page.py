@@ -45,6 +45,7 @@ def written(release: GroupedCumulativeRelease, folder: Path) -> str:
     return (folder / "reach.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", list(UNITS))
 def test_the_page_is_whole_and_has_every_number(name: str, tmp_path: Path, whole: Callable[[str], None]) -> None:
     release = release_of(name)
@@ -70,6 +71,7 @@ def test_the_page_is_whole_and_has_every_number(name: str, tmp_path: Path, whole
     assert unquote(unescape(page)).count(csv_text(release)) == 1
 
 
+@pytest.mark.slow
 def test_many_groups_stay_a_short_page(tmp_path: Path) -> None:
     page = written(release_of("labels", groups=500), tmp_path)
     assert "These are the first 24 groups, in the order of the table, which has 476 more." in page

@@ -76,6 +76,7 @@ def test_every_number_is_that_of_the_release(tmp_path: Path) -> None:
     assert unquote(unescape(page)).count(csv_text(release)) == 1
 
 
+@pytest.mark.full
 def test_long_releases_stay_short_pages(tmp_path: Path) -> None:
     release = release_of("labels", days=300, thresholds=40)
     page = written(release, tmp_path)

@@ -161,6 +161,7 @@ def test_where_transforms_say_nothing_the_sum_of_all_counters_still_bounds(setti
         assert single.at([k])[1][0] == high
 
 
+@pytest.mark.full
 def test_counters_far_out_bound_what_is_there() -> None:
     for is_hashed in (False, True):
         setting = CounterSetting(noise("1"), is_hashed=is_hashed)

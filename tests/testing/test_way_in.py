@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -25,8 +26,12 @@ from anonhist_testing.way_in.values import BEGINNINGS, BEGINNINGS_OF_DATES, ENDI
 # Broken readers are caught in fewer cases than this, or not at all.
 _MOST_CASES = 40
 _OF = {source.name: source for source in SOURCES}
+
+
 # The same seeds at every run.
-MADE: list[tuple[Case, Made]] = [(case, case.make()) for case in pairwise()]
+@cache
+def made_tables() -> list[tuple[Case, Made]]:
+    return [(case, case.make()) for case in pairwise()]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,17 +42,18 @@ def _lent() -> Iterator[None]:
 
 def test_tables_begin_uniformly_and_are_long_enough() -> None:
     num_uniform = 0
-    for _, made in MADE:
+    for _, made in made_tables():
         assert 150 <= len(made.rows) <= 400
         assert Counter(made.reordered) == Counter(made.rows)
         kinds = [{type(value) for value in values[:100]} for values in zip(*made.rows, strict=True)]
         num_uniform += all(len(of_column) == 1 for of_column in kinds)
     # One table in ten is shuffled, and some of those are of one type all the same.
-    assert 0.85 <= num_uniform / len(MADE) < 1
+    assert 0.85 <= num_uniform / len(made_tables()) < 1
 
 
+@pytest.mark.full
 def test_neighbors_differ_by_one_unit() -> None:
-    for case, made in MADE:
+    for case, made in made_tables():
         assert [pair.place for pair in made.pairs] == [place for place in PLACES for _ in range(UNITS)]
         for pair in made.pairs:
             assert Counter(pair.rows) - Counter(made.rows) == Counter(pair.unit)
@@ -64,15 +70,15 @@ def test_neighbors_differ_by_one_unit() -> None:
 
 def test_rows_without_the_unit_have_names() -> None:
     with_nameless = 0
-    for case, made in MADE:
+    for case, made in made_tables():
         assert made.is_named(made.rows, case.entrance.roles)
         with_nameless += any(not made.is_named(pair.unit, case.entrance.roles) for pair in made.pairs)
-    assert 0 < with_nameless < len(MADE) / 4
+    assert 0 < with_nameless < len(made_tables()) / 4
 
 
 def test_columns_that_may_hold_values_of_several_types_do() -> None:
     mixed = Counter[str]()
-    for case, made in MADE:
+    for case, made in made_tables():
         for values in zip(*made.rows, strict=True):
             mixed[case.source.name] += len({type(value) for value in values} - {type(None)}) > 1
     for source in SOURCES:
@@ -138,6 +144,7 @@ def _is_caught(case: Case) -> bool:
     return any("distance" in failure or "is refused" in failure for failure in found.failures)
 
 
+@pytest.mark.full
 def test_readers_that_are_not_broken_are_not_caught() -> None:
     for entrance in ENTRANCES[:3]:
         source = _broken_reader(entrance, lambda values: [name_of(value) for value in values])
@@ -147,6 +154,7 @@ def test_readers_that_are_not_broken_are_not_caught() -> None:
             assert found.pairs == UNITS * len(PLACES)
 
 
+@pytest.mark.full
 def test_a_failure_says_how_to_read_the_same_tables_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
 from anonhist.accounting.charge import damaged, exact
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided, chained
+from anonhist.accounting.sql import Row, SqlTransaction
 from anonhist.errors import DataError, UsageError
 from anonhist.kinds import Shown
 from anonhist.privacy import short_decimal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from anonhist.accounting.sql import Row, SqlTransaction
 
 
 class State(StrEnum):

@@ -5,19 +5,15 @@ from __future__ import annotations
 import getpass
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from anonhist.accounting.budget import NOTHING, Cost, parse_name
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.privacy import Guarantee, parse_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _FRACTION = re.compile(r"[0-9]+(?:/[0-9]+)?", re.ASCII)
 
@@ -259,7 +255,7 @@ class Receipt:
     """
 
     ledger: Checked[str] = converted(_hexadecimal("The id of a ledger", 32))
-    entry: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="entry"))
+    entry: Converted[SupportsIndex, int] = named(parse_whole_number)
     head: Checked[str] = converted(parse_digest)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
 from anonhist.accounting.charge import (
@@ -21,15 +22,10 @@ from anonhist.accounting.charge import (
     parse_line,
     who,
 )
-from anonhist.accounting.sql import Row
+from anonhist.accounting.sql import Row, SqlTransaction
 from anonhist.errors import DataError, RunError, UsageError, parameter
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anonhist.accounting.sql import SqlTransaction
 
 
 @dataclass(frozen=True)
@@ -112,8 +108,7 @@ class Charged:
         reading = Reading.read(details["reading"]) if "reading" in details else None
         run = Run.read(details["run"]) if "run" in details else None
         named = details["mechanism"], details["parameters"], details["purpose"]
-        charge = Charge(dataset, guarantee, *named, reading, run)
-        return cls(charge, Cost(*map(exact, details["cost"])))
+        return cls(Charge(dataset, guarantee, *named, reading, run), Cost(*map(exact, details["cost"])))
 
 
 @dataclass(frozen=True)
@@ -133,8 +128,7 @@ class Completed:
 
     def details(self) -> dict[str, Any]:
         """Return what it says beside the data set, as JSON values."""
-        more = {"rest": self.rest, "file": self.file}
-        told = {name: digest for name, digest in more.items() if digest is not None}
+        told = {name: digest for name, digest in {"rest": self.rest, "file": self.file}.items() if digest is not None}
         return {"charge": self.about, "digest": self.digest, **told}
 
     @classmethod

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
 from anonhist.accounting.balance import Balance, Sums, balance_of, no_dataset, sums_of
@@ -26,13 +26,10 @@ from anonhist.accounting.entry import (
     read_entry,
     readings_of,
 )
-from anonhist.accounting.sql import Row
+from anonhist.accounting.sql import Row, SqlStorage, SqlTransaction
 from anonhist.errors import BudgetError, UsageError, mask
 from anonhist.privacy import EpsilonLike, NeighboringRelation
 from anonhist.privacy.conversion import epsilon_at
-
-if TYPE_CHECKING:
-    from anonhist.accounting.sql import SqlStorage, SqlTransaction
 
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")

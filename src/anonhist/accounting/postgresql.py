@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import Any, NamedTuple, Never
 from urllib.parse import unquote
 
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, MissingExtraError, OutputError, UsageError, mask
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 
 _DEFAULT, _OF_OLD_VERSIONS = "anonhist", "public"
 # Nothing to quote or to fold, so that there is one way to write it.
@@ -65,8 +62,7 @@ def placed(address: str) -> Placed:
             "The address of a ledger names one schema, or none, in lower-case letters, digits and underscores: end it "
             "in ?schema=budgets, for example."
         )
-    plain = f"{scheme}://{rest[:start]}{place}{'?' if others else ''}{'&'.join(others)}"
-    return Placed(plain, schemas[-1])
+    return Placed(f"{scheme}://{rest[:start]}{place}{'?' if others else ''}{'&'.join(others)}", schemas[-1])
 
 
 def ledgers(connection: Any) -> dict[str, frozenset[str]]:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from anonhist.accounting.budget import NOTHING
-from anonhist.accounting.charge import Charge, Run, as_setting
+from anonhist.accounting.charge import Charge, Reading, Receipt, Run, as_setting
 from anonhist.accounting.ledger import Ledger
 from anonhist.errors import AnonhistError, UsageError
 from anonhist.privacy import Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anonhist.accounting.charge import Reading, Receipt
-
     # Computed where there is a ledger alone.
     Digest = Callable[[], str]
 

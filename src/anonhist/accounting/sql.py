@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakSet
 
 from anonhist.accounting.charge import damaged
 from anonhist.errors import DataError, OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
 _COLUMNS = "number, dataset, about, document, digest"
 

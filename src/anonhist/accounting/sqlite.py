@@ -7,17 +7,15 @@ import os
 import re
 import sqlite3
 import weakref
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never
+from typing import Any, Never
 from urllib.parse import quote
 
 from anonhist.accounting.charge import damaged
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SQLITE = "sqlite:///"
 # What SQLite keeps beside a database: its last entries, who reads which of them, and what a transaction replaces.

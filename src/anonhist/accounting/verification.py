@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
-from anonhist.accounting.charge import EarlierReading, Receipt, further_cost
+from anonhist.accounting.charge import Charge, EarlierReading, Receipt, further_cost
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Event, Voided, chained, difference
 from anonhist.accounting.ledger import Ledger
+from anonhist.accounting.sql import Row
 from anonhist.errors import DataError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anonhist.accounting.charge import Charge
-    from anonhist.accounting.sql import Row
 
 
 class Derivation:

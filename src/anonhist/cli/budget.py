@@ -14,7 +14,7 @@ from anonhist.errors import DataError, MissingExtraError, UsageError
 from anonhist.privacy import NeighboringRelation, exact_text, short_decimal
 from anonhist.terminal.charging import VARIABLE, ledger_option
 from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber
-from anonhist.terminal.destinations import check_report
+from anonhist.terminal.destinations import AskedPage, check_report
 from anonhist.terminal.options import epsilon_option, force_option, quiet_option, relation_option, report_options
 from anonhist.terminal.output import print_whole, say_done, say_line
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from anonhist.accounting import Balance, Cost, Ledger, Verification
     from anonhist.accounting.balance import Item
-    from anonhist.terminal.destinations import AskedPage
 
 
 @click.group(

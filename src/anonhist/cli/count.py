@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import SectionedCommand, refuse_given
-from anonhist.terminal.destinations import STDOUT, check_target
+from anonhist.terminal.decorators import Protection, SectionedCommand, refuse_given
+from anonhist.terminal.destinations import STDOUT, Outputs, check_target
 from anonhist.terminal.options import counting_options, output_options, users_option
 from anonhist.terminal.reading import LIMITS, are_parts, held_source, source_argument, tell_operator
-
-if TYPE_CHECKING:
-    from anonhist.terminal.decorators import Protection
-    from anonhist.terminal.destinations import Outputs
 
 _INPUT = (
     *("label", "count", "user", "max_per_user", "keep_null", "table", "format_", "delimiter", "no_header"),

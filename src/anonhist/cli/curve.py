@@ -12,8 +12,8 @@ import click
 
 from anonhist.catalogue import load
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber
-from anonhist.terminal.destinations import console_on, table_of
+from anonhist.terminal.decorators import OneOf, Protection, SectionedCommand, WholeNumber
+from anonhist.terminal.destinations import Outputs, console_on, table_of
 from anonhist.terminal.options import level_option, output_options, reading_options, users_option
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import (
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release
-    from anonhist.terminal.decorators import Protection
-    from anonhist.terminal.destinations import Outputs
 
 # More would fill a page, or memory, and show nothing else.
 _MOST = 10_000

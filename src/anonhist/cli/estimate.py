@@ -15,7 +15,7 @@ import click
 from anonhist.catalogue import PROPERTIES, PROPERTY_OPTIONS, load
 from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.charging import UNCHARGED, charging_options, csv_digest, say_account
+from anonhist.terminal.charging import UNCHARGED, AskedAccount, charging_options, csv_digest, say_account
 from anonhist.terminal.decorators import (
     OneOf,
     SectionedCommand,
@@ -26,7 +26,7 @@ from anonhist.terminal.decorators import (
     option_word,
     refuse_given,
 )
-from anonhist.terminal.destinations import console_on, print_hanging
+from anonhist.terminal.destinations import Outputs, console_on, print_hanging
 from anonhist.terminal.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.terminal.output import say_line, tell_of_epsilon
 from anonhist.terminal.reading import (
@@ -52,9 +52,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate, Estimates
     from anonhist.releases import Release
-    from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection
-    from anonhist.terminal.destinations import Outputs
 
     Question = Callable[[Profile | Release, Callable[[float], None] | None], Estimates]
 
@@ -281,8 +279,7 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
         raise UsageError(f"There is no private estimator of {name}: {_FROM_RELEASE}.")
     known, method = PRIVATE_PROPERTIES[name], options.get("method")
     if method in _UNBOUNDED and method not in known.methods:
-        message = f"One item can change {method} without limit, so noise cannot protect it: {_FROM_RELEASE}."
-        raise UsageError(message)
+        raise UsageError(f"One item can change {method} without limit, so noise cannot protect it: {_FROM_RELEASE}.")
     known.check(f"a private estimate of {name}", options)
     return lambda data, _: Estimates(((name, known.estimate(data, level=level, **promise, **options)),))
 
@@ -323,8 +320,7 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
     from anonhist.properties.estimate import format_number
     from anonhist.report.wording import bound_of, promise_lines
 
-    unit = f" {estimate.unit}" if estimate.unit else ""
-    yield from _number(name, estimate, unit)
+    yield from _number(name, estimate, f" {estimate.unit}" if estimate.unit else "")
     yield f"Method: {estimate.method}"
     if estimate.assumes:
         yield f"The estimate assumes: {estimate.assumes}."

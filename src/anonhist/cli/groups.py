@@ -12,10 +12,10 @@ import click
 
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
-from anonhist.privacy import parse_epsilon
-from anonhist.terminal.charging import write_charged
+from anonhist.privacy import EpsilonLike, PrivacyUnit, parse_epsilon
+from anonhist.terminal.charging import AskedAccount, write_charged
 from anonhist.terminal.decorators import WholeNumber, as_one
-from anonhist.terminal.destinations import STDOUT, console_on, table_of
+from anonhist.terminal.destinations import STDOUT, Destination, Outputs, console_on, table_of
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import named_source, reading_bars, refuse_release
 
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms import ExcessMechanism
     from anonhist.mechanisms.releasing import AskedRelease
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection as AskedProtection
-    from anonhist.terminal.destinations import Destination, Outputs
 
 
 def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) -> None:
@@ -219,11 +216,9 @@ def release_groups_of(
         raise UsageError("--delta applies to groups only with --find-groups; leave it out.")
     refuse_excess_of_items(wanted.excess_share, unit)
     bounded = rows.bounded if parse_excess_share(wanted.excess_share) else None
-    options = {"public_cap": wanted.options.get("public_cap")}
-    wanted = replace(wanted, epsilon=whole, unit=unit, options=options)
+    wanted = replace(wanted, epsilon=whole, unit=unit, options={"public_cap": wanted.options.get("public_cap")})
     prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded)
-    spent = None if finding is None else (finding.epsilon, finding.delta)
-    price = partial(prepared.price, spent)
+    price = partial(prepared.price, None if finding is None else (finding.epsilon, finding.delta))
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_hidden_excess(prepared.excess, destination, outputs)
     refuse_release(source, reading=reading)

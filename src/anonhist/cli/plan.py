@@ -11,7 +11,7 @@ import click
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, as_typed
+from anonhist.terminal.decorators import OneOf, Protection, SectionedCommand, WholeNumber, as_one, as_typed
 from anonhist.terminal.destinations import STDOUT, Outputs, console_on, table_of
 from anonhist.terminal.options import (
     csv_output_option,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms import Comparison, GroupPlan, Metric, PlanRow
     from anonhist.mechanisms.planning import Shape
-    from anonhist.terminal.decorators import Protection
 
 # So many groups are shown on a terminal.
 _SHOWN = 40

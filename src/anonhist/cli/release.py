@@ -19,9 +19,9 @@ from anonhist.cli.groups import (
 )
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.charging import charging_options, write_charged
-from anonhist.terminal.decorators import SectionedCommand, WholeNumber, as_one, refuse_given
-from anonhist.terminal.destinations import console_on, table_of
+from anonhist.terminal.charging import AskedAccount, charging_options, write_charged
+from anonhist.terminal.decorators import Protection, SectionedCommand, WholeNumber, as_one, refuse_given
+from anonhist.terminal.destinations import Outputs, console_on, table_of
 from anonhist.terminal.options import (
     epsilon_option,
     mechanism_options,
@@ -46,9 +46,6 @@ from anonhist.terminal.reading import (
 if TYPE_CHECKING:
     from anonhist.cli.groups import Asked
     from anonhist.releases.cumulative import Windows
-    from anonhist.terminal.charging import AskedAccount
-    from anonhist.terminal.decorators import Protection
-    from anonhist.terminal.destinations import Outputs
 
 # So many days are shown on a terminal: the last of equal spans.
 _DAYS_SHOWN = 15

@@ -12,10 +12,8 @@ import signal
 import sys
 from contextlib import suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, NoReturn
-
-if TYPE_CHECKING:
-    from types import FrameType
+from types import FrameType
+from typing import Any, NoReturn
 
 # What each does where nobody has decided otherwise; one that is ignored, as under nohup, stays so.
 _USUAL: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}

@@ -5,18 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from uuid import uuid4
 
 from anonhist.errors import AnonhistError, DataError, OutputError, unreadable
-from anonhist.replacing import check_replaceable, check_target, name_unless_taken, refuse_to_replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anonhist.replacing import PrivateKind
+from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken, refuse_to_replace
 
 # Files that have no name of their own yet.
 _parts: set[Path] = set()

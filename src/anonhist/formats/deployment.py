@@ -8,23 +8,18 @@ take are those of its schema: ``schemas/deployments-schema.yaml`` of github.com/
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from datetime import date
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, converted, frozen
-from anonhist.privacy import NeighboringRelation, short_decimal
+from anonhist.privacy import Guarantee, NeighboringRelation, short_decimal
 from anonhist.releases.content import AnyRelease
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.release import Release
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anonhist.privacy import Guarantee
-    from anonhist.releases.content import AnyRelease
 
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
 _ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."

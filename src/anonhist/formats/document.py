@@ -5,12 +5,14 @@ Every field is there in every document; what a release does not have is null.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.accounting import Receipt
 from anonhist.catalogue import MECHANISMS, load
@@ -21,17 +23,10 @@ from anonhist.mechanisms.releasing import from_parameters
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Bounded, Profile
-from anonhist.releases import Excess, KPlusBand, PrevalenceBand, Release, ReleaseError
+from anonhist.properties.estimate import Estimate
+from anonhist.releases import Excess, KPlusBand, Mechanism, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.grouped import ON_FOUND_GROUPS, SumOfReleases
 from anonhist.releases.runs import expected_distance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from anonhist.properties.estimate import Estimate
-    from anonhist.releases import Mechanism
 
 
 @dataclass(frozen=True)
@@ -58,8 +53,7 @@ class Remade:
 
 def remade(recorded: Recorded) -> Remade:
     """Make the mechanism of a release of any kind again, or refuse one that does not promise what the file says."""
-    name = recorded.name
-    kinds = (kind for kind in RELEASED_BY.values() if name.startswith(kind.names or tuple(MECHANISMS)))
+    kinds = (kind for kind in RELEASED_BY.values() if recorded.name.startswith(kind.names or tuple(MECHANISMS)))
     kind = next(kinds, RELEASED_BY["central"])
     made: Remade = load(kind.remake)(recorded)
     return made
@@ -72,19 +66,13 @@ def unknown_mechanism(name: str) -> str:
 
 def remake(recorded: Recorded) -> Remade:
     """Make a mechanism again; of a release with an excess, one that had what that left of the budget."""
-    if recorded.name not in MECHANISMS:
-        raise DataError(unknown_mechanism(recorded.name))
     mechanism, guarantee = from_parameters(recorded.name, recorded.parameters), recorded.guarantee
-    if recorded.excess is not None:
-        if recorded.excess.add_to(mechanism.guarantee) != guarantee:
-            raise DataError("the guarantee is not that of the mechanism and the excess together")
-        return _remade(mechanism, guarantee)
-    if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
-        raise DataError("the guarantee and the mechanism name different units or relations")
-    _check_budget(guarantee, mechanism)
-    if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
-        raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
-    return _remade(mechanism, guarantee)
+    if recorded.excess is None:
+        _check_promise(guarantee, mechanism)
+    elif recorded.excess.add_to(mechanism.guarantee) != guarantee:
+        raise DataError("the guarantee is not that of the mechanism and the excess together")
+    # Units that are equal may have been bounded in other ways, of which the mechanism tells.
+    return Remade(mechanism, replace(guarantee, unit=mechanism.unit), partial(_check, mechanism))
 
 
 def _check(mechanism: CentralMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
@@ -114,19 +102,18 @@ def check_no_zeros(zeros: int | None) -> None:
         raise DataError("zeros belong to a release of degrees that counts nodes without an edge, and no other")
 
 
-def _remade(mechanism: CentralMechanism, guarantee: Guarantee) -> Remade:
-    # Units that are equal may have been bounded in other ways, of which the mechanism tells.
-    return Remade(mechanism, replace(guarantee, unit=mechanism.unit), partial(_check, mechanism))
-
-
-def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
-    """Refuse a guarantee that says another budget than the mechanism, or rests on what that does not ask for."""
+def _check_promise(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
+    """Refuse a guarantee that is not that of the mechanism, or rests on what that does not ask for."""
     promised = mechanism.guarantee
+    if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
+        raise DataError("the guarantee and the mechanism name different units or relations")
     if (guarantee.epsilon, guarantee.spending) != (promised.epsilon, promised.spending):
         raise DataError("the guarantee and the mechanism name different steps or epsilons")
     own = tuple(each for each in guarantee.conditions if not each.startswith(ON_FOUND_GROUPS))
     if (own, guarantee.party_epsilon) != (promised.conditions, promised.party_epsilon):
         raise DataError("the guarantee has conditions that the mechanism does not need")
+    if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
+        raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
 
 
 _UNSIMULATED = "not simulated"

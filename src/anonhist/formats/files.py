@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from anonhist.accounting import Receipt, Released
 from anonhist.accounting.entry import Completed
@@ -16,9 +17,6 @@ from anonhist.formats.atomic import content_of, open_whole
 from anonhist.formats.untrusted import parse_json
 from anonhist.kinds import KINDS, Saved, kind_of_value
 from anonhist.replacing import private_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 T = TypeVar("T")
 ENDINGS = (".csv", ".json", ".parquet")

@@ -32,7 +32,7 @@ from anonhist.kinds import KINDS
 from anonhist.mechanisms.window_release import WINDOW_MECHANISMS
 from anonhist.privacy import parse_epsilon
 from anonhist.properties.estimate import Holds
-from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease, in_groups
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease, Windows, in_groups
 from anonhist.releases.grouped import CrossingTotals, GroupedRelease, NestedTotals
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.window_mechanism import WindowMechanism
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Release, ReleaseError
-    from anonhist.releases.cumulative import Windows
 
 _KEPT = ("count", "prevalence")
 
@@ -168,13 +167,6 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
     }
 
 
-def _sums(release: GroupedRelease) -> dict[Group, ReleaseError]:
-    """Return the errors of totals that are sums."""
-    if not isinstance(release.totals, NestedTotals):
-        return {}
-    return {prefix: release[prefix].error for prefix in release.totals.known}
-
-
 def _level_document(releases: Mapping[Group, Release]) -> dict[str, Any]:
     documents = {group: to_document(each) for group, each in releases.items()}
     first = next(iter(documents.values()))
@@ -185,13 +177,13 @@ def _level_document(releases: Mapping[Group, Release]) -> dict[str, Any]:
 
 
 def _totals_document(release: GroupedRelease) -> dict[str, Any]:
+    sums: list[dict[str, Any]] | None = None
+    levels: list[dict[str, Any]] | None = None
     if isinstance(release.totals, CrossingTotals):
-        return {
-            "nested": None,
-            "crossing": [_level_document(release.level(depth)) for depth in range(len(release.by))],
-        }
-    sums = [{"group": list(prefix), "error": error_document(error)} for prefix, error in _sums(release).items()]
-    return {"nested": None if release.totals is None else sums, "crossing": None}
+        levels = [_level_document(release.level(depth)) for depth in range(len(release.by))]
+    elif release.totals is not None:
+        sums = [{"group": list(each), "error": error_document(release[each].error)} for each in release.totals.known]
+    return {"nested": sums, "crossing": levels}
 
 
 def from_grouped_document(document: object) -> GroupedRelease:
@@ -319,16 +311,9 @@ GROUPS_FILES = document_files(
 WINDOWS_FORMAT = "anonhist/cumulative-release"
 _NUMBERS = ("values", "lows", "highs")
 _WINDOWS_FIELDS = {
-    "format",
-    "version",
-    "library_version",
-    "guarantee",
-    "mechanism",
-    "reason",
-    "order_key",
-    "thresholds",
+    *("format", "version", "library_version", "guarantee", "mechanism", "reason", "order_key", "thresholds"),
+    *("days", "receipt", "by", "groups"),
 }
-_WINDOWS_FIELDS |= {"days", "receipt", "by", "groups"}
 
 
 def to_cumulative_document(release: Windows) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import click
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS, MechanismName
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
-from anonhist.terminal.charging import charging_options
+from anonhist.terminal.charging import AskedAccount, charging_options
 from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, one_character, whole_number
 from anonhist.terminal.options import (
     delimiter_option,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from anonhist.graphs.edge_privacy import EdgePrivacy
     from anonhist.graphs.node_privacy import BoundedDegrees, NodePrivacy
-    from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.destinations import Outputs
 
 NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page is not private and must not be shared."
@@ -235,12 +234,12 @@ def degrees(
         raise UsageError("--not-private-truth requires --report FILE.html, the page it draws on.")
     account.check()
     from anonhist.graphs.graph import Direction, EdgePolicy
-    from anonhist.graphs.release import AskedDegrees
+    from anonhist.graphs.release import prepare_degrees
     from anonhist.terminal.display import write_release
 
     policy = EdgePolicy(Direction(directed or "undirected"), self_loops, duplicates)
     privacy, way = _asked(unit, NeighboringRelation(relation), mechanism or "auto", own)
-    prepared = AskedDegrees(privacy, epsilon, way, simulations).prepared(policy, nodes_listed=nodes is not None)
+    prepared = prepare_degrees(privacy, epsilon, way, simulations, policy, nodes_listed=nodes is not None)
     find = partial(outputs.for_release, edges, *([] if nodes is None else [nodes]))
     destination = account.destined(find, prepared.price)
     if nodes is not None and unit == "edge" and "public_nodes" not in own:

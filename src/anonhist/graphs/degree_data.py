@@ -23,7 +23,7 @@ import numpy as np
 
 from anonhist.errors import UsageError, kind_of
 from anonhist.graphs.graph import SIMPLE, DegreeMechanism, Degrees, Direction, EdgePolicy, Graph
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Floats, widen_to_falling
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, widening_factor
@@ -33,7 +33,6 @@ from anonhist.releases.evidence import NORMAL_95, whole_interval
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.numeric.arrays import Floats
     from anonhist.privacy import Guarantee
 
     Ends = tuple[float, float]
@@ -203,8 +202,7 @@ class DegreeData:
             return cls(degrees.profile, degrees.policy, degrees.num_zeros)
         if isinstance(degrees, Profile):
             return cls(degrees, EdgePolicy(Direction.IN) if degrees.unit.degrees == 1 else SIMPLE)
-        message = f"Degrees are needed, such as a Release of release_degrees or a Graph, not {kind_of(data)}."
-        raise UsageError(message)
+        raise UsageError(f"Degrees are needed, such as a Release of release_degrees or a Graph, not {kind_of(data)}.")
 
     @property
     def unknown(self) -> Statement | None:

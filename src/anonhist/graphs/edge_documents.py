@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.graphs.edge_formats import EdgeFormat
-from anonhist.graphs.graph import MAX_NODES
+from anonhist.graphs.graph import MAX_NODES, EdgePolicy
 from anonhist.ingest.columns import Schema
 from anonhist.ingest.delimited import first_line, lines_relation, unpacked, unpacked_lines
 from anonhist.ingest.engine import (
@@ -20,18 +21,13 @@ from anonhist.ingest.engine import (
     NO_VERTEX,
     TWO_ALIKE,
     UNDIRECTED,
+    EngineLimits,
     connect,
     followed,
     translate_failures,
 )
 from anonhist.ingest.holders import telling_of_rows
 from anonhist.ingest.locations import escape_pattern, is_remote, readable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anonhist.graphs.graph import EdgePolicy
-    from anonhist.ingest.engine import EngineLimits
 
 _ROWS = 2**16
 _HEAD = re.compile(rb"\*vertices\s+(\d+)", re.IGNORECASE)
@@ -70,8 +66,7 @@ class _Vertices:
 
         if not self._labels:
             return pa.array(numbers, pa.int64()).cast(pa.string())
-        labels = self._labels
-        return pa.array([labels.get(number) or str(number) for number in numbers], pa.string())
+        return pa.array([self._labels.get(number) or str(number) for number in numbers], pa.string())
 
 
 class _NotPajekError(Exception):

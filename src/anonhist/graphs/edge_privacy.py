@@ -197,8 +197,7 @@ class EdgeMechanism:
         beyond = profile.num_labels - self.public_nodes
         if beyond <= 0:
             return profile
-        left = np.maximum(np.cumsum(profile.prevalences) - beyond, 0)
-        kept = np.minimum(profile.prevalences, left)
+        kept = np.minimum(profile.prevalences, np.maximum(np.cumsum(profile.prevalences) - beyond, 0))
         return Profile(profile.counts[kept > 0], kept[kept > 0], unit=profile.unit)
 
 
@@ -232,7 +231,7 @@ class EdgePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
-        """Make the prepared release of a graph of this policy; see :class:`anonhist.graphs.release.AskedDegrees`."""
+        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         if not isinstance(mechanism, str):
             raise UsageError(
                 f"With edge privacy, `mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r:.80}."

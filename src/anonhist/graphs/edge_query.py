@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import Direction, EdgePolicy
-from anonhist.ingest.columns import quoted
+from anonhist.ingest.columns import Header, quoted
 from anonhist.ingest.engine import IS_COMMENT, NO_DIRECTION, UNDIRECTED
 from anonhist.ingest.naming import NAMED, as_text, check_named, name_columns
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, one_if
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anonhist.ingest.columns import Header
 
 # Reason that a row is not an edge (1 for self-loops): an end has no name.
 NAMELESS = 2
@@ -69,8 +65,7 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
     kinds = [table.collect_schema()[name] for name in (origin, target)]
     # Elsewhere numbers may become floats beside null, or hold other types than they say; Arrow has none of 128 bits.
     is_narrow = kinds[0].is_integer() and kinds[0] not in (nw.Int128, nw.UInt128)
-    is_whole = kinds[0] == kinds[1] and is_narrow and (table.implementation.is_duckdb() or is_spark(table))
-    if is_whole:
+    if kinds[0] == kinds[1] and is_narrow and (table.implementation.is_duckdb() or is_spark(table)):
         return table.select(source=nw.col(origin), target=nw.col(target))
     names = {end: as_text(table, name, only_whole=True) for end, name in (("source", origin), ("target", target))}
     return table.select(**names, **name_columns(table, {origin: True, target: True}))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.catalogue import MECHANISMS
 from anonhist.errors import DataError, UsageError
@@ -20,15 +21,11 @@ from anonhist.formats.tables import Table, named_estimates
 from anonhist.graphs.edge_privacy import EdgeMechanism
 from anonhist.graphs.graph import Direction, EdgePolicy
 from anonhist.graphs.node_degrees import NODE_MECHANISMS
+from anonhist.graphs.node_mechanism import NodeMechanism
 from anonhist.mechanisms.releasing import from_parameters
 from anonhist.mechanisms.setting import member_of
+from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anonhist.graphs.node_mechanism import NodeMechanism
-    from anonhist.profiles import Profile
 
 # Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.
 _CENTRAL = {f"edge-{name}": name for name in MECHANISMS}

@@ -6,21 +6,17 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import Direction, Graph, check_simple
+from anonhist.numeric.arrays import Bools, Floats, Ints
 from anonhist.numeric.exponential import exp_bounds
 from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number
 from anonhist.randomness import RandomSource, SystemSource
 from anonhist.randomness.categorical import resolve
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # SciPy's flows are 32-bit numbers.
 MAX_CAPACITY = 2**31 - 1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,6 @@ from anonhist.numeric.arrays import Ints, read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases.made import OF_GRAPHS, ReleaseKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Direction(Enum):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,15 +31,11 @@ from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile, of_difference, of_prevalences, of_sums
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.mechanisms.skeletons import profile_of_fit
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.profiles import Profile
+from anonhist.randomness import RandomSource
 from anonhist.releases import Evidence, runs_with_misfit
 from anonhist.releases.made import runs_fall_short
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.randomness import RandomSource
 
 
 @frozen
@@ -86,8 +82,7 @@ class SurvivalDegrees(NoisyBins):
         return self._rate(self.epsilon, self.bounding.list_distance(self.max_degree, self.direction))
 
     def _noisy(self, bins: Ints, noise: Noise) -> Ints:
-        reaching = np.cumsum(bins[:0:-1])[::-1]
-        return add_noise(reaching, noise(self.rate, self.max_degree))
+        return add_noise(np.cumsum(bins[:0:-1])[::-1], noise(self.rate, self.max_degree))
 
     def _publish(self, noisy: Ints) -> tuple[Profile, None]:
         seen = noisy.astype(np.float64)

@@ -6,17 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
+from typing import Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Checked, Converted, converted, derived, frozen
+from anonhist.frozen import Checked, Converted, converted, derived, frozen, named
 from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, Flow, Projection, named_bounding
 from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, text_of
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
 from anonhist.mechanisms.setting import Setting, make_release, member_of, without_sizes
+from anonhist.numeric.arrays import Ints
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,
@@ -28,12 +28,8 @@ from anonhist.privacy import (
 )
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, SystemSource
-from anonhist.releases import Release
+from anonhist.releases import Evidence, Release
 from anonhist.releases.made import ReleaseKind
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Ints
-    from anonhist.releases import Evidence
 
 # A profile, and the number of nodes without an edge where that is released.
 Run = tuple["Profile", int | None]
@@ -104,9 +100,7 @@ class NodeMechanism(Setting, ABC):
         )
     )
     _: KW_ONLY
-    max_degree: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="max_degree", most=LARGEST_MAX_DEGREE)
-    )
+    max_degree: Converted[SupportsIndex, int] = named(parse_whole_number, most=LARGEST_MAX_DEGREE)
     direction: Checked[Direction] = converted(check_direction, default=Direction.UNDIRECTED)
     choice: DegreeChoice | None = None
     bounding: Bounding = Projection()  # a frozen value

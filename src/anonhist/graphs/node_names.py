@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.edge_documents import local_files, names_in_document
@@ -16,12 +17,8 @@ from anonhist.ingest.locations import as_path
 from anonhist.ingest.memory import plain_labels
 from anonhist.ingest.naming import as_text, check_batch, name_columns, names_of
 from anonhist.ingest.query import record_batches, text_buffers
+from anonhist.numeric.arrays import Ints
 from anonhist.numeric.hashing import hash_buffer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Ints
 
 UNLISTED = "An edge ends in a node that is not listed: list all nodes, or leave the list out (`nodes`)."
 _ROWS = 1 << 20
@@ -151,8 +148,7 @@ def _read(source: Any, form: EdgeFormat | None) -> list[Any]:
         else:
             called = _COLUMN if _COLUMN in header.names else None
             column = header.in_table(header.label_column(called, role="node", option=f"call it {_COLUMN!r}"))
-            texts = as_text(table, column, only_whole=True)
-            names = table.select(node=texts, **name_columns(table, {column: True}))
+            names = table.select(node=as_text(table, column, only_whole=True), **name_columns(table, {column: True}))
         chunks = []
         for batch in record_batches(names, _ROWS):
             check_batch(batch, only_whole=True)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args
+from typing import Any, Literal, SupportsIndex, get_args
 
 import numpy as np
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
-from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, named_bounding, parse_candidates
 from anonhist.graphs.flow import edge_count_flow, edge_count_flow_distance
-from anonhist.graphs.graph import Degrees, EdgePolicy, Graph
+from anonhist.graphs.graph import Degrees, Direction, EdgePolicy, Graph
 from anonhist.graphs.node_degrees import NODE_MECHANISMS, CumulativeDegrees, HistogramDegrees
 from anonhist.graphs.node_mechanism import NAMES_STAY, NEEDS_NODES, SMALLEST_RATE, NodeMechanism
 from anonhist.graphs.projection import project_each
@@ -34,13 +33,8 @@ from anonhist.privacy import (
 )
 from anonhist.properties.estimate import Estimate
 from anonhist.randomness import RandomSource, discrete_laplace_variance
+from anonhist.releases import Release
 from anonhist.releases.content import estimates_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anonhist.graphs.graph import Direction
-    from anonhist.releases import Release
 
 MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
@@ -106,7 +100,7 @@ class BoundedDegrees:
     max_degree: Converted[SupportsIndex | Literal["auto"], int | Literal["auto"]] = converted(
         _max_degree, default="auto"
     )
-    method: Checked[MethodName] = converted(partial(parse_method, name="method"), default="auto")
+    method: Checked[MethodName] = named(parse_method, default="auto")
     bounding: BoundingName = "projection"
     choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
     candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
@@ -201,7 +195,7 @@ class NodePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedNodes:
-        """Make the prepared release of a graph of this policy; see :class:`anonhist.graphs.release.AskedDegrees`."""
+        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         if not isinstance(mechanism, BoundedDegrees):
             mechanism = BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
         return mechanism.prepare(policy, epsilon, self.relation, nodes_listed=nodes_listed)

@@ -12,18 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.mechanisms.bands import merge_steps, whole
 from anonhist.mechanisms.noise import noise_quantile
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.numeric.fits import LARGEST_LOG, Curvature, decreasing_fit, rates_at, smooth_fit
 from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats, Ints
 
 # Bins up to here have cells of their own; from here on each cell is wider than the one before by this share.
 _ALONE, _WIDENING = 16, 0.12

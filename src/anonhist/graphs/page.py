@@ -9,9 +9,9 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
-from anonhist.graphs.degree_numbers import degree_ccdf, degree_statistics, falls
+from anonhist.graphs.degree_numbers import DegreeStatistics, degree_ccdf, degree_statistics, falls
 from anonhist.privacy import short_decimal
-from anonhist.properties.estimate import Holds
+from anonhist.properties.estimate import Estimate, Holds
 from anonhist.releases import Release
 from anonhist.report.figures import (
     ALARM,
@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from anonhist.graphs.degree_numbers import DegreeStatistics
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.properties.estimate import Estimate
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"
 NOT_THIS_PAGE = (
@@ -150,8 +148,7 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
     foot = 0.5 / max(each.num_nodes for each in drawn)
     right = max(2.5, *(_right(each) for each in drawn))
     if len(data.profile):
-        levels = _levels(data)
-        curve = degree_ccdf(data, at=levels)
+        curve = degree_ccdf(data, at=_levels(data))
         ends = np.append(curve.x, _right(data))
         low, value, high = (_up_to(ends, each, foot) for each in (curve.low, curve.value, curve.high))
         axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")

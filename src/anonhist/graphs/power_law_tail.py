@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.frozen import frozen
 from anonhist.graphs.degree_data import DegreeData, DegreeSource
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.releases.evidence import NORMAL_95
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles import Profile
 
 # A smallest degree is chosen among so many, by so many places of the distribution, where so many nodes are left.
 _STARTS, _PLACES, _LEAST_NODES = 50, 256, 50
@@ -223,8 +220,7 @@ class PowerLaw:
 
     def num_at_least(self, degrees: Floats) -> Floats:
         """Return how many nodes have at least each degree."""
-        sums = np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)
-        return np.asarray(sums[np.searchsorted(self.degrees, degrees)])
+        return np.asarray(np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)[np.searchsorted(self.degrees, degrees)])
 
     def has_choice(self) -> bool:
         """Return whether a q can be chosen: some degree has so many nodes from there on, or all have the same."""
@@ -316,8 +312,7 @@ class PowerLaw:
 
     def resample(self, rng: np.random.Generator) -> PowerLaw:
         """Return as many nodes, drawn from these with replacement."""
-        total = int(min(self.nodes.sum(), 2.0**62))
-        nodes = rng.multinomial(total, self.nodes / self.nodes.sum())
+        nodes = rng.multinomial(int(min(self.nodes.sum(), 2.0**62)), self.nodes / self.nodes.sum())
         return PowerLaw(self.degrees[nodes > 0], nodes[nodes > 0].astype(np.float64), self.bound)
 
     @property

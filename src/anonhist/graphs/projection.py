@@ -23,7 +23,7 @@ allow, and graphs attain them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,6 @@ from anonhist.graphs.graph import Direction, Graph, check_simple
 from anonhist.numeric.arrays import Bools, Ints
 from anonhist.numeric.hashing import hash_words
 from anonhist.privacy import parse_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 # A part of the scan has at least this many edges, and a quarter as many as there are nodes: then the work per part and
 # node costs no more than the work per edge.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +38,6 @@ from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, record_batches
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ROWS = 1 << 20
 

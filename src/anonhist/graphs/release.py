@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
@@ -16,17 +17,13 @@ from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.graphs.edge_privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
 from anonhist.graphs.node_privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
+from anonhist.numeric.arrays import Ints
 from anonhist.numeric.hashing import keyed_hash
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.content import charged
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Ints
 
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
@@ -329,10 +326,9 @@ def release_degrees(
             )
         graph = as_graph(graph)
     listed = graph.nodes_listed if isinstance(graph, Graph) else graph.num_nodes is not None
-    prepared = AskedDegrees(privacy, epsilon, mechanism, simulations).prepared(graph.policy, nodes_listed=listed)
-    own = {"policy": graph.policy}
+    prepared = prepare_degrees(privacy, epsilon, mechanism, simulations, graph.policy, nodes_listed=listed)
     return charged(
-        account_of(ledger, dataset, purpose, run_id, settings=own),
+        account_of(ledger, dataset, purpose, run_id, settings={"policy": graph.policy}),
         prepared.price,
         lambda receipt: replace(prepared.release(graph, source=source), receipt=receipt),
     )
@@ -340,7 +336,7 @@ def release_degrees(
 
 @dataclass(frozen=True)
 class PreparedDegrees:
-    """A release of degrees prepared without its graph, checked and made once; see :meth:`AskedDegrees.prepared`."""
+    """A release of degrees prepared without its graph, checked and made once; see :func:`prepare_degrees`."""
 
     way: PreparedEdges | PreparedNodes
     simulations: int | None
@@ -355,20 +351,18 @@ class PreparedDegrees:
         return released if self.simulations is None else replace(released, simulations=self.simulations)
 
 
-@dataclass(frozen=True)
-class AskedDegrees:
-    """What is asked of a release of degrees, as for :func:`release_degrees`."""
-
-    privacy: EdgePrivacy | NodePrivacy
-    epsilon: EpsilonLike
-    mechanism: MechanismName | MethodName | BoundedDegrees = "auto"
-    simulations: int | None = None
-
-    def prepared(self, policy: EdgePolicy, *, nodes_listed: bool) -> PreparedDegrees:
-        """Check it before the edges are read, and make its mechanism."""
-        privacy = self.privacy
-        if not isinstance(privacy, EdgePrivacy | NodePrivacy):
-            raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
-        runs = None if self.simulations is None else parse_simulations(self.simulations)
-        way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=self.epsilon, mechanism=self.mechanism)
-        return PreparedDegrees(way, runs)
+def prepare_degrees(
+    privacy: EdgePrivacy | NodePrivacy,
+    epsilon: EpsilonLike,
+    mechanism: MechanismName | MethodName | BoundedDegrees,
+    simulations: int | None,
+    policy: EdgePolicy,
+    *,
+    nodes_listed: bool,
+) -> PreparedDegrees:
+    """Check what is asked of a release of degrees before the edges are read, and make its mechanism."""
+    if not isinstance(privacy, EdgePrivacy | NodePrivacy):
+        raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
+    runs = None if simulations is None else parse_simulations(simulations)
+    way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=epsilon, mechanism=mechanism)
+    return PreparedDegrees(way, runs)

@@ -13,20 +13,16 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local.decoder import SupportChannel
-from anonhist.local.estimate import BlockLimits, SupportLimits
+from anonhist.local.estimate import BlockLimits, Limits, SupportLimits
 from anonhist.local.survey import check_entries
-from anonhist.numeric import SignedSums, TwoBinomials
-from anonhist.numeric.projective_space import ProjectiveSpace, prime_at_least, prime_at_most
+from anonhist.numeric import ExponentialQuotient, SignedSums, TwoBinomials
+from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace, prime_at_least, prime_at_most
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import bernoulli, uniform_integers
+from anonhist.randomness import RandomSource, bernoulli, uniform_integers
 
 if TYPE_CHECKING:
-    from anonhist.local.estimate import Limits
     from anonhist.local.reports import Tally
-    from anonhist.numeric import ExponentialQuotient
     from anonhist.numeric.arrays import Bools, Floats, Ints
-    from anonhist.numeric.projective_space import HadamardMatrix
-    from anonhist.randomness import RandomSource
 
     Design = HadamardMatrix | ProjectiveSpace
 

@@ -7,14 +7,14 @@ key and the numbers below are public, and this file specifies them, together wit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Checked, Converted, completed, converted, frozen
-from anonhist.local.decoder import BitChannel, SupportChannel
+from anonhist.frozen import Checked, Converted, completed, converted, frozen, named
+from anonhist.local.decoder import BitChannel, Channel, SupportChannel
 from anonhist.numeric.arrays import read_only
 from anonhist.numeric.hashing import (
     bucket_widths,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.alphabet import Alphabet
-    from anonhist.local.decoder import Channel
 
 
 @frozen
@@ -272,10 +271,8 @@ class HashedCohorts:
     and at most k.
     """
 
-    buckets: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="buckets", least=2, most=MOST_BUCKETS)
-    )
-    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    buckets: Converted[SupportsIndex, int] = named(parse_whole_number, least=2, most=MOST_BUCKETS)
+    cohorts: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_COHORTS)
     hashes: Converted[SupportsIndex, int] = completed(_whole_hashes, default=1)
     key: Checked[str] = converted(check_key)
 
@@ -317,8 +314,7 @@ class HashedCohorts:
         """Return the buckets of words in one cohort each, shape (n, h)."""
         out = np.empty((len(codes), self.hashes), dtype=np.int64)
         for number in range(self.hashes):
-            own = self._coefficients[cohorts * self.hashes + number]
-            out[:, number] = paired_buckets(codes, own, self.buckets)
+            out[:, number] = paired_buckets(codes, self._coefficients[cohorts * self.hashes + number], self.buckets)
         return out
 
     @cached_property
@@ -340,7 +336,7 @@ class PermutedCohorts:
 
     alphabet: Alphabet
     buckets: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._places(given), default=None)
-    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    cohorts: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_COHORTS)
     hashes: Converted[SupportsIndex, int] = completed(_whole_hashes, default=1)
     key: Checked[str] = converted(check_key)
 

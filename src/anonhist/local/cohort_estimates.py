@@ -5,19 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.local.cohort_counts import Supports
+from anonhist.local.cohort_counts import CohortCounts, Supports
 from anonhist.local.estimate import Raw, SupportLimits, p_values
 from anonhist.numeric import TwoBinomials
-from anonhist.numeric.arrays import read_only
-
-if TYPE_CHECKING:
-    from anonhist.local.cohort_counts import CohortCounts
-    from anonhist.numeric.arrays import Bools, Floats
+from anonhist.numeric.arrays import Bools, Floats, read_only
 
 # Number of steps for the distribution of sums over cohorts.
 _STEPS = 1 << 17
@@ -219,8 +214,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     matrix, chances = supports.matrix(), others.ravel()
     weights = np.repeat(counts.weights.ravel(), supports.buckets)
     rest = counts.table.ravel() - chances
-    gram = _gram(matrix, chances, weights)
-    values, vectors = eigh(gram)
+    values, vectors = eigh(_gram(matrix, chances, weights))
     if values[0] <= _SMALLEST_EIGENVALUE * values[-1]:
         return None
     inverse = (vectors / values) @ vectors.T
@@ -248,8 +242,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     # For a label outside the fit, the sum over its cells divided by this is its estimate.
     worth = np.diag(inverse)
     mean, deviation = random_moments(cells, counts)
-    scores = (raw / worth - mean) / max(deviation, TINY)
-    return LabelEstimates(raw, errors, null, cells, scores, deviation * worth)
+    return LabelEstimates(raw, errors, null, cells, (raw / worth - mean) / max(deviation, TINY), deviation * worth)
 
 
 def _leverages(counts: CohortCounts, inverse: Floats, chances: Floats, weights: Floats) -> Floats:

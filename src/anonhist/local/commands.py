@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from shutil import copyfileobj
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import click
 
 from anonhist.catalogue import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
-from anonhist.terminal.charging import charging_options, say_account
+from anonhist.terminal.charging import AskedAccount, charging_options, say_account
 from anonhist.terminal.decorators import (
     LazyGroup,
     OneOf,
@@ -24,7 +24,7 @@ from anonhist.terminal.decorators import (
     one_character,
     option_word,
 )
-from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
+from anonhist.terminal.destinations import STDOUT, Outputs, check_target, console_on, table_of
 from anonhist.terminal.options import (
     delimiter_option,
     label_option,
@@ -36,13 +36,10 @@ from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-    from typing import BinaryIO, TextIO
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.local.mechanisms import Recommendation
     from anonhist.local.survey import Survey
-    from anonhist.terminal.charging import AskedAccount
-    from anonhist.terminal.destinations import Outputs
 
 
 @click.group(

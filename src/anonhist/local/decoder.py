@@ -8,15 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.fits import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
     Observed = Callable[[], tuple["Channel", NDArray[np.float64], float]]
 
@@ -176,8 +174,7 @@ class Decoder(ABC):
         values = np.asarray(raw, dtype=np.float64)
         if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
             raise UsageError("Decoding needs a one-dimensional list of at least one finite estimate.")
-        observed = partial(checked_shares, channel, counts, items=values.size + other)
-        return self._decode(values, observed, other=other)
+        return self._decode(values, partial(checked_shares, channel, counts, items=values.size + other), other=other)
 
     @abstractmethod
     def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:

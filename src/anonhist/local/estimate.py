@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeVar
+from typing import ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,16 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
-from anonhist.local.decoder import Decoder, Normalized, Projected, Unbiased
+from anonhist.local.decoder import Channel, Decoder, Normalized, Projected, Unbiased
 from anonhist.local.fits import ConstrainedLeastSquares, ExpectationMaximization, MaximumLikelihood
-from anonhist.numeric import read_only
+from anonhist.numeric import SignedSums, TwoBinomials, read_only
 from anonhist.privacy import Guarantee, short_decimal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from anonhist.local.decoder import Channel
-    from anonhist.numeric import SignedSums, TwoBinomials
 
 
 def p_values(supports: ArrayLike, users: int | NDArray[np.int64], probability: float) -> NDArray[np.float64]:

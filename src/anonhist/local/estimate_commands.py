@@ -11,7 +11,7 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.terminal.decorators import NameIn, SectionedCommand, WholeNumber, as_one, given_alone, whole_number
-from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
+from anonhist.terminal.destinations import STDOUT, Outputs, check_target, console_on, table_of
 from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, output_options, quiet_option
 from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
@@ -19,7 +19,6 @@ from anonhist.terminal.reading import labels_in
 if TYPE_CHECKING:
     from anonhist.local.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
-    from anonhist.terminal.destinations import Outputs
 
 DEFAULT_OUTPUT = "tally.json"
 _TALLY_EXAMPLES = """

@@ -30,7 +30,7 @@ from anonhist.formats.untrusted import (
     whole,
 )
 from anonhist.local.mechanisms import survey_from
-from anonhist.local.reports import Tally
+from anonhist.local.reports import Reports, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from anonhist.formats.tables import Columns
     from anonhist.local.estimate import FrequencyEstimate
-    from anonhist.local.reports import Reports
     from anonhist.local.survey import Survey
 
 SURVEY_FORMAT = "anonhist/survey"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from functools import cached_property
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, completed, converted, frozen
+from anonhist.frozen import Converted, completed, frozen, named
 from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import DEFAULT_KEY
 from anonhist.local.estimate import (
@@ -29,14 +30,7 @@ from anonhist.local.reports import Column, Tally, WholeColumn
 from anonhist.local.survey import Survey
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import uniform_integers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource, uniform_integers
 
 MOST_BYTES = 64
 # How many prefixes of each length are followed further.
@@ -91,7 +85,7 @@ class HeavyHitters(Survey):
     """
 
     name: ClassVar[str] = "heavy-hitters"
-    max_bytes: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="max_bytes", most=MOST_BYTES))
+    max_bytes: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_BYTES)
     characters: str = ""
     buckets: Converted[SupportsIndex | None, int] = completed(
         lambda self, given: LocalHashing(epsilon=self.epsilon, buckets=given).buckets, default=None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from math import sqrt
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from anonhist.accounting import Ledger, Released
 from anonhist.accounting.recording import Price, account_of, recording
@@ -18,9 +19,6 @@ from anonhist.local.randomizers.closed import ClosedSurvey
 from anonhist.local.survey import COMMON, MOST_REPORT_BYTES, Survey
 from anonhist.privacy import EpsilonLike, parse_whole_number
 from anonhist.releases.content import digest_of, receipt_content
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def survey_class(name: str) -> type[Survey]:

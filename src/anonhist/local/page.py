@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from anonhist.privacy import short_decimal, warning
+from anonhist.privacy import Guarantee, short_decimal, warning
 from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, inline_svg, say_empty, short
 from anonhist.report.notebook import Cell
 from anonhist.report.shown import Sheet, download, promised
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from anonhist.local.estimate import FrequencyEstimate
     from anonhist.local.reports import Tally
     from anonhist.local.survey import Survey
-    from anonhist.privacy import Guarantee
 
 HEADS = ("value", "share", "interval", "decoded", "above zero")
 _LONGEST_LABEL = 60
@@ -217,8 +216,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)
     axes.tick_params(axis="y", length=0)
-    right = 1.04 * max(float(high.max()), float(shares.max()), 1e-9)
-    axes.set_xlim(0, right)
+    axes.set_xlim(0, 1.04 * max(float(high.max()), float(shares.max()), 1e-9))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     add_legend(axes)
     return figure

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from fractions import Fraction
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.formats.atomic import content_of
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.cohort_counts import BitCounts, Supports
 from anonhist.local.cohort_estimates import raw_estimates
-from anonhist.local.estimate import RawEstimate
+from anonhist.local.estimate import CorrectionLike, DecoderLike, FrequencyEstimate, RawEstimate
 from anonhist.local.randomizers.rappor import chance_of_one, logarithm, parse_probability, report_epsilon
 from anonhist.local.shuffling import report_guarantee
-from anonhist.privacy import parse_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
-    from anonhist.local.estimate import CorrectionLike, DecoderLike, FrequencyEstimate
-    from anonhist.privacy import Guarantee
+from anonhist.privacy import Guarantee, parse_whole_number
 
 # Smaller chances that a value leaves a bit unset are lost in the noise of any number of reports.
 _LEAST_FREE = 1e-6
@@ -56,9 +49,9 @@ class RapporParameters:
         If a number is out of range, or the reports carry no information: q = p or f = 1.
     """
 
-    k: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="k", most=2**16))
-    h: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="h", most=64))
-    m: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="m", most=2**16))
+    k: Converted[SupportsIndex, int] = named(parse_whole_number, most=2**16)
+    h: Converted[SupportsIndex, int] = named(parse_whole_number, most=64)
+    m: Converted[SupportsIndex, int] = named(parse_whole_number, most=2**16)
     p: Fraction
     q: Fraction
     f: Fraction
@@ -351,8 +344,7 @@ def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[in
 def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines that are not empty, with their numbers."""
     try:
-        text = content_of(path).decode("utf-8-sig")
-        reader = csv.reader(StringIO(text, newline=""), strict=True)
+        reader = csv.reader(StringIO(content_of(path).decode("utf-8-sig"), newline=""), strict=True)
         for row in reader:
             if row:
                 yield reader.line_num, row

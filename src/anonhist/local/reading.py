@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.columns import Opened, Schema, opened_frame, opened_relation, quoted, required_key
@@ -42,9 +42,6 @@ from anonhist.local.survey import Survey
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 from anonhist.temporary_folder import temporary_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # Where more different reports are possible, grouping them saves nothing: they are counted as they come.
 _MOST_GROUPS = 1 << 22

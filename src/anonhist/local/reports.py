@@ -86,8 +86,7 @@ class Reports(Tabular, Saved):
     columns: Mapping[str, NDArray[np.generic]]
 
     def __post_init__(self) -> None:
-        lengths = {len(column) for column in self.columns.values()}
-        if len(lengths) != 1:
+        if len({len(column) for column in self.columns.values()}) != 1:
             raise DataError("The columns of reports must all have the same number of rows, one for each person.")
 
     def rows(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Reports:

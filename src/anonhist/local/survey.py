@@ -282,8 +282,7 @@ class Survey(Shown, Saved, ABC):
         [False]
         """
         if not isinstance(reports, Reports):
-            message = f"Only reports can be tallied, not {kind_of(reports)}: randomize the values first."
-            raise UsageError(message)
+            raise UsageError(f"Only reports can be tallied, not {kind_of(reports)}: randomize the values first.")
         columns = reports.checked(self.digest, self.columns)
         mask = np.ones(len(reports), dtype=np.bool_)
         for column in self.columns:

@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.mechanisms.bands import of_counts, of_cumulative, of_prevalences
-from anonhist.mechanisms.noise import add_noise
+from anonhist.mechanisms.noise import Noise, add_noise
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, profile_of_fit, round_sorted
 from anonhist.numeric import decreasing_fit
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import short_decimal
 from anonhist.profiles import Profile
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases import Evidence
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Ints
 
 LARGEST_CAP = 2**24
 
@@ -69,9 +65,7 @@ class CumulativeMechanism(AdditiveMechanism):
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
-    public_cap: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_cap", most=LARGEST_CAP)
-    )
+    public_cap: Converted[SupportsIndex | float, int] = named(whole_items, most=LARGEST_CAP)
 
     @property
     def _levels(self) -> Ints:
@@ -130,9 +124,7 @@ class IsotonicMechanism(AdditiveMechanism):
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
-    public_labels: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_labels", most=MOST_LABELS)
-    )
+    public_labels: Converted[SupportsIndex | float, int] = named(whole_items, most=MOST_LABELS)
 
     def _counts(self, profile: Profile) -> Ints:
         counts = np.zeros(self.public_labels, dtype=np.int64)
@@ -202,8 +194,8 @@ class PrevalenceMechanism(AdditiveMechanism):
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     _: KW_ONLY
-    public_cap: Converted[SupportsIndex | float | None, int | None] = converted(
-        optional(partial(whole_items, name="public_cap", most=LARGEST_COUNT)), default=None
+    public_cap: Converted[SupportsIndex | float | None, int | None] = named(
+        optional(whole_items), most=LARGEST_COUNT, default=None
     )
 
     def __post_init__(self) -> None:

@@ -20,21 +20,16 @@ were released, perhaps because of the noise alone.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.mechanisms.noise import noise_quantile, of_sums, sum_quantiles
 from anonhist.mechanisms.noise import of_prevalences as items_of_prevalences
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Floats, Ints, widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Floats, Ints
-
 
 _LONGEST = 2**12
 # So many positions at a time stay in the cache of the processor.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from anonhist.mechanisms.releasing import (
     named_mechanism,
 )
 from anonhist.mechanisms.setting import Setting, check_relation, check_unit, whole_items
+from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import (
     EpsilonLike,
@@ -38,11 +39,6 @@ from anonhist.properties.guessing_curve import covered_share, log_grid
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.runs import part_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anonhist.mechanisms.skeletons import CentralMechanism
 
 _MARKS = 200
 
@@ -450,8 +446,7 @@ def entrants_of(
             if name == "auto":
                 mechanism = choose(epsilon=epsilon, unit=unit, relation=relation)[0]
             else:
-                own = _own_options(name, unit, options)
-                mechanism = named_mechanism(name, epsilon, unit, relation, own)
+                mechanism = named_mechanism(name, epsilon, unit, relation, _own_options(name, unit, options))
             entrants.append((name, mechanism))
         except UsageError as error:
             skipped.append((name, epsilon, error.sentence))

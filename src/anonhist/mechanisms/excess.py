@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Checked, Converted, completed, converted, frozen, optional
+from anonhist.frozen import Checked, Converted, completed, converted, frozen, named, optional
 from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.mechanisms.setting import NOISE_IS_EXACT, check_relation
 from anonhist.privacy import (
@@ -76,13 +75,11 @@ class ExcessMechanism:
     """
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
-    bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
+    bound: Converted[SupportsIndex, int] = named(parse_whole_number)
     cap: Converted[SupportsIndex | None, int] = completed(_whole_cap, default=None)
     relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
     of: Bounded = Bounded.ITEMS_OF_USERS
-    groups: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(parse_whole_number, name="groups")), default=None
-    )
+    groups: Converted[SupportsIndex | None, int | None] = named(optional(parse_whole_number), default=None)
 
     def __post_init__(self) -> None:
         noise_rates(*self._division, self.cap, self.relation)

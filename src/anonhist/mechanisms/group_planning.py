@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from math import floor, log
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 
 from anonhist.accounting.recording import Price
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.kinds import Tabular
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
-from anonhist.mechanisms.releasing import AskedRelease, choose
+from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease, choose
 from anonhist.mechanisms.setting import check_unit
+from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share
-from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.parameters import MOST_SIMULATIONS
-from anonhist.profiles import Profile, sorted_l1
+from anonhist.profiles import Bounded, Profile, sorted_l1
 from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate
 from anonhist.releases.excess import covers
 from anonhist.releases.grouped import total_delta
 from anonhist.releases.made import KnowsWork
 from anonhist.releases.runs import expected_distance
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anonhist.mechanisms.releasing import PreparedRelease
-    from anonhist.mechanisms.skeletons import CentralMechanism
-    from anonhist.privacy import Guarantee
-    from anonhist.profiles import Bounded
 
 # Errors are skewed: most runs are near the mean or below, and a few have three times as much. The standard error of few
 # runs is too small then, and more so the smaller their mean is. So there are as many runs as take some five seconds for
@@ -72,11 +64,9 @@ class GroupSize:
     80
     """
 
-    items: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="items", least=0, most=LARGEST_PLAN)
-    )
-    labels: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(parse_whole_number, name="labels", least=0, most=LARGEST_PLAN)), default=None
+    items: Converted[SupportsIndex, int] = named(parse_whole_number, least=0, most=LARGEST_PLAN)
+    labels: Converted[SupportsIndex | None, int | None] = named(
+        optional(parse_whole_number), least=0, most=LARGEST_PLAN, default=None
     )
 
     def __post_init__(self) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, SupportsIndex
+from typing import Literal, SupportsIndex
 
 from anonhist.accounting import Ledger
-from anonhist.accounting.recording import Price, account_of
+from anonhist.accounting.recording import Account, Price, account_of
 from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Checked, Converted, converted, frozen
-from anonhist.mechanisms.excess import refuse_nothing
-from anonhist.mechanisms.group_planning import parse_level_shares, prepare_groups
+from anonhist.frozen import Checked, Converted, converted, frozen, named
+from anonhist.mechanisms.excess import ExcessMechanism, refuse_nothing
+from anonhist.mechanisms.group_planning import PreparedGroups, parse_level_shares, prepare_groups
 from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.mechanisms.setting import check_relation, without_sizes
+from anonhist.mechanisms.skeletons import CentralMechanism, Released
+from anonhist.numeric.arrays import Bools, Ints
 from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
@@ -29,21 +31,11 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.profiles.grouped import GroupedProfile, prefixes_of
+from anonhist.profiles.grouped import Group, GroupedProfile, prefixes_of
 from anonhist.randomness import RandomSource, discrete_laplace
+from anonhist.releases import Evidence, Excess
 from anonhist.releases.content import charged
 from anonhist.releases.grouped import CrossingTotals, GroupedRelease, NestedTotals
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anonhist.accounting.recording import Account
-    from anonhist.mechanisms.excess import ExcessMechanism
-    from anonhist.mechanisms.group_planning import PreparedGroups
-    from anonhist.mechanisms.skeletons import CentralMechanism, Released
-    from anonhist.numeric.arrays import Bools, Ints
-    from anonhist.profiles.grouped import Group
-    from anonhist.releases import Evidence, Excess
 
 
 def release_groups(
@@ -334,7 +326,7 @@ class GroupSelection:
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     delta: Converted[EpsilonLike, Fraction] = converted(_delta)
-    groups: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="groups"), default=1)
+    groups: Converted[SupportsIndex, int] = named(parse_whole_number, default=1)
 
     def __post_init__(self) -> None:
         if self.threshold > _LARGEST_THRESHOLD:

@@ -17,17 +17,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.numeric.arrays import Bools, Floats, Ints
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.randomness import SystemSource, categorical, categorical_rows, discrete_laplace, geometric
-
-if TYPE_CHECKING:
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource, SystemSource, categorical, categorical_rows, discrete_laplace, geometric
 
 # From a rate γ and a number of draws: independent draws with P(j) ∝ e^(−γ|j|).
 Noise = Callable[[Fraction, int], Ints]

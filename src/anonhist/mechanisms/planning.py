@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 
@@ -15,17 +15,12 @@ from anonhist.frozen import frozen
 from anonhist.kinds import Tabular
 from anonhist.mechanisms.releasing import choose
 from anonhist.mechanisms.setting import whole_items
+from anonhist.numeric.arrays import Floats
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.releases import simulate_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anonhist.numeric.arrays import Floats
-
 
 Shape = Literal["zipf", "worst"]
 _SIMULATIONS = 8

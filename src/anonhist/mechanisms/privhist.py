@@ -6,17 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, replace
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, converted, frozen
+from anonhist.frozen import Converted, completed, frozen, named
 from anonhist.mechanisms.bands import differences, falling_bounds, in_steps, invert, merge_steps
-from anonhist.mechanisms.noise import add_noise, exact_noise, noise_quantile, simulated_noise
+from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, noise_quantile, simulated_noise
 from anonhist.mechanisms.skeletons import CentralMechanism, RunOfOne, profile_of_fit
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Floats, Ints, widen_to_falling
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
@@ -24,11 +23,6 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.made import check_numbers
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Floats, Ints
-
 
 MOST_LABELS = 2**61
 
@@ -293,9 +287,9 @@ class BudgetShares:
     '1/50, 49/100, 49/100'
     """
 
-    items: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="items"))
-    cut: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="cut"))
-    blocks: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="blocks"))
+    items: Converted[EpsilonLike, Fraction] = named(_exact_share)
+    cut: Converted[EpsilonLike, Fraction] = named(_exact_share)
+    blocks: Converted[EpsilonLike, Fraction] = named(_exact_share)
 
     def __post_init__(self) -> None:
         if self.items + self.cut + self.blocks != 1:
@@ -431,8 +425,7 @@ class PrivHistMechanism(CentralMechanism):
         for place, profile in enumerate(profiles):
             run, items, parts = self._run(top_labels(profile, MOST_LABELS), noise)
             released = self.publishable(run)
-            evidence = of_few(rate) if parts is None else of_parts(parts, released)
-            yield RunOfOne(place, released, evidence, items=items)
+            yield RunOfOne(place, released, of_few(rate) if parts is None else of_parts(parts, released), items=items)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -467,8 +460,7 @@ class PrivHistMechanism(CentralMechanism):
         border = border_width(items, for_cut)
         small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
         # Step 3 is needed for low privacy only, and unused noise need not be drawn. Step 4.
-        low = epsilon > 1
-        noisy_small = add_noise(small, noise(for_cut, threshold)) if low else None
+        noisy_small = add_noise(small, noise(for_cut, threshold)) if epsilon > 1 else None
         noisy_large = add_noise(large, noise(for_cut, large.size))
         # 5., 6.
         rate = float(for_cut)

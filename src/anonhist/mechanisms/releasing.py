@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
@@ -20,6 +21,7 @@ from anonhist.mechanisms.setting import check_profile, check_relation, check_uni
 from anonhist.mechanisms.skeletons import CentralMechanism, Released
 from anonhist.privacy import (
     EpsilonLike,
+    Guarantee,
     NeighboringRelation,
     PrivacyUnit,
     parse_epsilon,
@@ -30,11 +32,6 @@ from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.content import charged
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from anonhist.privacy import Guarantee
 
 MECHANISM_NAMES = ("auto", *MECHANISMS)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -26,14 +26,9 @@ from anonhist.privacy import (
 )
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.releases import Release
+from anonhist.releases import Evidence, Mechanism, Release
 from anonhist.releases.made import CENTRAL, ReleaseKind
 from anonhist.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anonhist.releases import Evidence, Mechanism
 
 Member = TypeVar("Member", bound=Enum)
 

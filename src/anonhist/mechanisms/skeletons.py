@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.noise import ExactChoices, SimulatedChoices, exact_noise, simulated_noise
+from anonhist.mechanisms.noise import Choices, ExactChoices, Noise, SimulatedChoices, exact_noise, simulated_noise
 from anonhist.mechanisms.setting import NOISE_IS_EXACT, Setting, make_release, without_sizes
-from anonhist.numeric.arrays import rises
+from anonhist.numeric.arrays import Floats, Ints, rises
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
@@ -22,12 +22,6 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource, SystemSource
 from anonhist.releases import Evidence, Release
 from anonhist.releases.made import check_diagram
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.mechanisms.noise import Choices, Noise
-    from anonhist.numeric.arrays import Floats, Ints
 
 # The public bounds that mechanisms take: what each bounds in a profile, and how a guarantee states it.
 _BOUNDED: dict[str, tuple[Callable[[Profile], int], str]] = {
@@ -249,8 +243,7 @@ def profile_of_fit(levels: Ints, reaching: Floats) -> Profile:
     if not size:
         return Profile([], [])
     levels, whole = levels[:size], whole[:size]
-    widths = rises(levels)
-    if float(whole @ widths) > _MOST:
+    if float(whole @ rises(levels)) > _MOST:
         whole = np.minimum(whole, max(1, 2**62 // int(levels[-1])))
     labels = whole.astype(np.int64)
     kept = labels.copy()

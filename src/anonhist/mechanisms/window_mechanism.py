@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from functools import cached_property
+from typing import ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.noise import add_noise, exact_noise
+from anonhist.frozen import Converted, frozen, named
+from anonhist.mechanisms.noise import Noise, add_noise, exact_noise
 from anonhist.mechanisms.setting import Setting
 from anonhist.numeric import decreasing_fit
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
-from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS
+from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS, CumulativeCounts
+from anonhist.randomness import RandomSource
 from anonhist.randomness.geometric import discrete_laplace_variance
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.evidence import NORMAL_95
 from anonhist.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles.windows import CumulativeCounts
-    from anonhist.randomness import RandomSource
 
 # Two projections in turn come close to the projection on both; a last step makes the table exactly monotone.
 _ROUNDS = 20
@@ -76,10 +70,8 @@ class WindowMechanism(Setting):
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     _: KW_ONLY
-    thresholds: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="thresholds", most=MOST_THRESHOLDS)
-    )
-    days: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="days", most=MOST_DAYS))
+    thresholds: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_THRESHOLDS)
+    days: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_DAYS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

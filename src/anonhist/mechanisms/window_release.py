@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
+from anonhist.mechanisms.window_mechanism import WindowMechanism
 from anonhist.mechanisms.windows_by_day import (
     AnchorsMechanism,
     DailyMechanism,
@@ -24,9 +25,6 @@ from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts,
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest, rest_digest
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.window_mechanism import WindowMechanism
 
 # Shares are tried in hundredths; more blocks than that take long to compute, and are never best.
 _HUNDREDTHS = 100

@@ -8,27 +8,21 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
-from anonhist.mechanisms.noise import add_noise
+from anonhist.mechanisms.noise import Noise, add_noise
 from anonhist.mechanisms.window_mechanism import WindowMechanism, far_of_reached, moved, noisy_reached, terms_of_reached
-from anonhist.numeric.arrays import read_only
-from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
+from anonhist.numeric.arrays import Floats, Ints, read_only
+from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness.geometric import discrete_laplace_variance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from fractions import Fraction
-
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.privacy import EpsilonLike
 
 
 @frozen
@@ -215,8 +209,7 @@ class Levels:
 
     @cached_property
     def _sizes(self) -> Ints:
-        ends = np.minimum(np.arange(1, self.blocks + 1) * self.width, self.days)
-        return read_only(np.diff(ends, prepend=0))
+        return read_only(np.diff(np.minimum(np.arange(1, self.blocks + 1) * self.width, self.days), prepend=0))
 
     @cached_property
     def _block(self) -> Ints:

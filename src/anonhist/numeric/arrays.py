@@ -10,13 +10,11 @@ so the result for a number depends on that number alone. Errors are at most 3·2
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

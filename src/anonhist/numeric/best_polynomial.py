@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DIGITS = 40
 # Relative tolerance of the largest error, compared with the smallest possible one.

@@ -49,8 +49,7 @@ class SignedSums:
         ``together`` is g for each sum, taken as known.
         """
         means = sums / self.users
-        ends = [self._end(means, together, tail, sign) for sign in (1.0, -1.0)]
-        return np.clip(np.stack(ends, axis=1), 0, 1)
+        return np.clip(np.stack([self._end(means, together, tail, sign) for sign in (1.0, -1.0)], axis=1), 0, 1)
 
     def _end(self, means: Floats, together: Floats, tail: float, sign: float) -> Floats:
         """Return the end below the estimate, or above it if the sign is −1."""

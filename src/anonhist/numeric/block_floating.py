@@ -106,8 +106,7 @@ class BlockMatrix:
         block = values.shape[0] // blocks
         if blocks == 1:
             return cls((values,), np.zeros((1, 1), dtype=np.int64))
-        starts = range(0, values.shape[0], block)
-        panels = [values[start:, start : start + block].copy() for start in starts]
+        panels = [values[start:, start : start + block].copy() for start in range(0, values.shape[0], block)]
         return _normalize(panels, np.zeros((blocks, blocks), dtype=np.int64))
 
     @property
@@ -218,10 +217,8 @@ def _normalize(panels: list[Floats], exponents: Ints, *, floor: int = _NOTHING) 
 
 def align(values: Floats, exponents: Ints) -> tuple[Floats, Ints]:
     """Scale numbers ``values · 2^exponents`` to a common exponent along the last axis, the largest in [1/2, 1)."""
-    sizes = np.where(values > 0, np.frexp(values)[1] + exponents, _NOTHING)
-    top = sizes.max(axis=-1)
-    shifts = np.clip(exponents - top[..., None], -_FAR, _FAR).astype(np.int32)
-    return np.ldexp(values, shifts), top
+    top = np.where(values > 0, np.frexp(values)[1] + exponents, _NOTHING).max(axis=-1)
+    return np.ldexp(values, np.clip(exponents - top[..., None], -_FAR, _FAR).astype(np.int32)), top
 
 
 def _common(exponents: Ints, peaks: Floats) -> tuple[Ints, Ints]:

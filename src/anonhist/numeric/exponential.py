@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
 from itertools import zip_longest
 from numbers import Rational
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # (lower, upper) around a number x·2^bits: lower ≤ x·2^bits ≤ upper.
 Bounds = tuple[int, int]
@@ -425,8 +422,7 @@ def _product(left: ExponentialQuotient, right: ExponentialQuotient) -> Exponenti
 def _compare(left: ExponentialQuotient, right: ExponentialQuotient) -> int:
     """Return a whole number with the sign of left − right."""
     a, b, c, d, gamma = _align(left, right)
-    difference = add(multiply(a, d), scale(multiply(c, b), -1))
-    return _sign(difference, gamma) * _sign(b, gamma) * _sign(d, gamma)
+    return _sign(add(multiply(a, d), scale(multiply(c, b), -1)), gamma) * _sign(b, gamma) * _sign(d, gamma)
 
 
 def _sign(f: Polynomial, gamma: Fraction) -> int:
@@ -449,7 +445,7 @@ def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
     bits = digits + 32
     while True:
         lower = upper = 0
-        least, most = _exp_bounds(gamma, bits)
+        least, most = _exp_bounds(gamma, bits=bits)
         for a in f:
             lower = (lower * (least if lower >= 0 else most) >> bits) + (a << bits)
             upper = (a << bits) - (-upper * (most if upper >= 0 else least) >> bits)
@@ -458,9 +454,7 @@ def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
         bits *= 2
 
 
-@lru_cache(maxsize=256)
-def _exp_bounds(gamma: Fraction, bits: int) -> Bounds:
-    return exp_bounds(gamma, bits=bits)
+_exp_bounds = lru_cache(maxsize=256)(exp_bounds)
 
 
 def _shift(value: int, shift: int) -> int:

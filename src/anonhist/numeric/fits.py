@@ -12,8 +12,9 @@ precisions.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +22,6 @@ from numpy.typing import ArrayLike
 from anonhist.errors import UsageError
 from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Noise is pooled in about this many passes over all violators at once; the rest is pooled block by block.
 _PASSES = 16
@@ -107,8 +105,7 @@ def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> Floats:
         shifted = values - values.max()
     descending = -np.sort(-shifted[shifted > -total])
     sums = np.cumsum(descending)
-    places = np.arange(1, descending.size + 1)
-    last = np.count_nonzero(descending * places + (total - sums) > 0)
+    last = np.count_nonzero(descending * np.arange(1, descending.size + 1) + (total - sums) > 0)
     # Pairwise summation is more accurate than the running sum.
     shift = (total - float(descending[:last].sum())) / last
     return np.asarray(np.maximum(shifted + shift, 0.0))

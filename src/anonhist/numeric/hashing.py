@@ -19,8 +19,7 @@ A report (seed, y) supports a label if the label is in bucket y under the seed:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +27,6 @@ from numpy.typing import ArrayLike, NDArray
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
 from anonhist.numeric.arrays import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Hashed before the key. The hash of this version never changes; another definition gets another number.
 KEY_DOMAIN = b"anonhist keyed hash 1\0"
@@ -68,8 +64,7 @@ def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArr
     np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
     if data.size != len(text):
         # Bytes 10xxxxxx continue a character: characters, and so labels, begin at the others.
-        begins = np.flatnonzero((data & 0xC0) != 0x80)
-        offsets = np.append(begins, data.size)[offsets]
+        offsets = np.append(np.flatnonzero((data & 0xC0) != 0x80), data.size)[offsets]
     return hash_buffer(data, offsets, key=key)
 
 

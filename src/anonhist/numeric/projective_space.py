@@ -10,24 +10,19 @@ and the sums over supporting points are correlations with one fixed sequence of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
-from anonhist.numeric.arrays import read_only
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from anonhist.numeric.arrays import Bools, Floats, Ints
+from anonhist.numeric.arrays import Bools, Floats, Ints, read_only
 
 
 @lru_cache(maxsize=256)
@@ -89,8 +84,7 @@ class CyclicOrder:
             return self._correlate(weights)
         total = np.zeros_like(weights)
         for shift in range(0, int(weights.max(initial=0)).bit_length(), DIGITS):
-            digits = (weights >> shift) & ((1 << DIGITS) - 1)
-            total += np.rint(self._correlate(digits)).astype(np.int64) << shift
+            total += np.rint(self._correlate((weights >> shift) & ((1 << DIGITS) - 1))).astype(np.int64) << shift
         return total
 
     def _correlate(self, weights: NDArray[Any]) -> Floats:

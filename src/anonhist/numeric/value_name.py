@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PER_SECOND = 10**9
 

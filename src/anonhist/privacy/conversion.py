@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from anonhist.errors import MissingExtraError, UsageError
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ADD_OR_REMOVE, _SUBSTITUTE = NeighboringRelation
 # What a unit consists of: to change one part is to take the unit away and put it back changed.
@@ -92,8 +90,7 @@ def _includes(given: PrivacyUnit, wanted: PrivacyUnit) -> bool:
     if given.kind != "user":
         return True
     if (given.groups > 1, given.sketches > 1) == (wanted.groups > 1, wanted.sketches > 1):
-        is_smaller = given.bound >= wanted.bound and given.groups >= wanted.groups
-        return is_smaller and given.sketches >= wanted.sketches
+        return given.bound >= wanted.bound and given.groups >= wanted.groups and given.sketches >= wanted.sketches
     return _most_in_all(given) >= wanted.max_distance
 
 
@@ -164,8 +161,7 @@ def delta_after(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 def _exponential(power: Fraction, rounding: str) -> Fraction:
     """Return e^power with an error in one direction: the power is rounded so, and the nearest result moved."""
     context = Context(prec=_DIGITS, rounding=rounding)
-    rounded = context.divide(Decimal(power.numerator), Decimal(power.denominator))
-    nearest = context.exp(rounded)
+    nearest = context.exp(context.divide(Decimal(power.numerator), Decimal(power.denominator)))
     return Fraction(nearest.next_plus(context) if rounding == ROUND_CEILING else nearest.next_minus(context))
 
 

@@ -465,11 +465,9 @@ def in_parallel(releases: Iterable[Guarantee | Promising]) -> Guarantee:
     Fraction(1, 1)
     """
     given = _guarantees(releases)
-    if not given:
-        raise UsageError("There is nothing to add up: give at least one guarantee.")
-    if len(given) == 1:
-        return given[0]
     together = Guarantee.of_all(given)
+    if len(given) == 1:
+        return together
     if any(each.relation is not NeighboringRelation.ADD_OR_REMOVE for each in given):
         raise UsageError(
             "Parts of the data cannot be taken in parallel if units are replaced: a unit may leave one part and appear "

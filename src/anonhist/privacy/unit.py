@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from enum import Enum
-from functools import partial
 from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Checked, Converted, completed, converted, frozen
+from anonhist.frozen import Checked, Converted, completed, converted, frozen, named
 from anonhist.privacy.parameters import parse_whole_number
 
 # The name of the bound of each kind.
@@ -89,8 +88,8 @@ class PrivacyUnit:
     bound: Converted[SupportsIndex, int] = completed(
         lambda self, given: parse_whole_number(given, name=_BOUNDS[self.kind])
     )
-    sketches: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="sketches"), default=1)
-    groups: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="groups"), default=1)
+    sketches: Converted[SupportsIndex, int] = named(parse_whole_number, default=1)
+    groups: Converted[SupportsIndex, int] = named(parse_whole_number, default=1)
     in_one_group: bool = field(default=False, repr=False, compare=False)
     max_degree: int | None = field(default=None, repr=False, compare=False)
 

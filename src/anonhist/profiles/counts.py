@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.arrays import read_only
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 MAX_ITEMS = 2**63 - 1
 

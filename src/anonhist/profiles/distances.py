@@ -136,8 +136,7 @@ class FrobeniusCoordinates:
         if not size:
             return Profile([], [], unit=unit)
         steps = np.arange(1, size + 1, dtype=np.int64)
-        limit = 2**63 - 1 - size
-        if max(int(self.arms[0]), int(self.legs[0])) > limit:
+        if max(int(self.arms[0]), int(self.legs[0])) > 2**63 - 1 - size:
             raise DataError("This profile holds more than 2^63 − 1 items, the most that can be counted here.")
         rows, columns = self.arms + steps, self.legs + steps
         # For counts up to D, φ_r is the drop from column r to column r + 1, the last one down to the D labels that

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -17,7 +17,6 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.profile import BoundedUnits, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from fractions import Fraction
 
     from anonhist.accounting import Receipt
@@ -270,8 +269,7 @@ def total_of(profiles: Iterable[Profile], *, unit: PrivacyUnit | None = None) ->
     if not found:
         return Profile([], [], unit=unit)
     counts = np.concatenate([each.counts for each in found])
-    prevalences = np.concatenate([each.prevalences for each in found])
-    return Profile(*sum_equal(counts, prevalences), unit=unit)
+    return Profile(*sum_equal(counts, np.concatenate([each.prevalences for each in found])), unit=unit)
 
 
 def _clipped(profiles: Iterable[Profile], unit: PrivacyUnit | None) -> Profile:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError, kind_of
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.numeric.arrays import sum_equal
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
@@ -75,7 +75,7 @@ class BoundedUnits:
     BoundedUnits(bound=3)
     """
 
-    bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
+    bound: Converted[SupportsIndex, int] = named(parse_whole_number)
     numbers: Profile
     of: Bounded = Bounded.ITEMS_OF_USERS
 
@@ -94,8 +94,7 @@ class BoundedUnits:
 
         It cannot overflow: it is at most the number of items before the bound, which a profile can hold.
         """
-        beyond = np.clip(self.numbers.counts - self.bound, 0, cap)
-        return int(beyond @ self.numbers.prevalences)
+        return int(np.clip(self.numbers.counts - self.bound, 0, cap) @ self.numbers.prevalences)
 
     def __repr__(self) -> str:
         """Show only the bound, which is public."""
@@ -382,8 +381,7 @@ class Profile:
         >>> Profile.from_prevalences({3: 1, 8: 2}).cumulative_prevalence([1, 3, 4, 9]).tolist()
         [3, 3, 2, 0]
         """
-        at = np.searchsorted(self.counts, whole_levels(counts), side="left")
-        return np.asarray(self._cumulative[at])
+        return np.asarray(self._cumulative[np.searchsorted(self.counts, whole_levels(counts), side="left")])
 
     def k_plus(self, k: int) -> int:
         """Return ``φ_{k+}``: how many labels occur at least ``k`` times; all of them for any whole k ≤ 1.

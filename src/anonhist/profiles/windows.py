@@ -98,8 +98,7 @@ def _checked(given: ArrayLike, thresholds: int, days: int) -> NDArray[np.int64]:
         raise UsageError("`increments` must be whole numbers, one for each threshold and day.")
     if (found < 0).any() or float(found.astype(np.float64).sum()) > _LARGEST:
         raise DataError("Numbers of labels must not be negative, nor above 2^53.")
-    reached = np.cumsum(found, axis=1)
-    if (np.diff(reached, axis=0) > 0).any():
+    if (np.diff(np.cumsum(found, axis=1), axis=0) > 0).any():
         raise DataError("A label reaches smaller thresholds first, so these must have as many labels or more.")
     return read_only(found.astype(np.int64))
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.catalogue import PROPERTIES as ENTRIES
 from anonhist.catalogue import PROPERTY_OPTIONS, load
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import tell_share
 from anonhist.profiles import Profile
-from anonhist.properties.estimate import Estimates
+from anonhist.properties.estimate import Estimate, Estimates
 from anonhist.properties.estimator import Resimulated, check_alphabet, check_method, profile_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anonhist.properties.estimate import Estimate
 
 
 @dataclass(frozen=True)

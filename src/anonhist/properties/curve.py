@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,14 +15,8 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import Guarantee, left_out, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import check_level, quantile, widening_factor
-from anonhist.properties.estimator import assumption, profile_of, truncation_reason, why_unknown
+from anonhist.properties.estimator import Resimulated, assumption, profile_of, truncation_reason, why_unknown
 from anonhist.properties.sampling import spread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.properties.estimator import Resimulated
-
 
 _DROWNED = "The release is mostly noise: the data may be much smaller, and this curve very wrong."
 _NOT_SIMULATED = "the error due to privacy noise was not simulated (0 simulations)"

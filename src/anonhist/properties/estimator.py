@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from anonhist.errors import UsageError, kind_of
 from anonhist.numeric.pulse import pulsing
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import (
     Bounds,
@@ -24,11 +25,6 @@ from anonhist.properties.estimate import (
     widening_factor,
 )
 from anonhist.properties.sampling import Weights, sampling_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from anonhist.privacy import Guarantee, PrivacyUnit
 
 
 @dataclass(frozen=True)
@@ -107,8 +103,7 @@ def profile_of(data: Profile | Resimulated) -> Profile:
         return data
     if isinstance(data, Resimulated):
         return data.profile
-    message = f"A Profile or a Release is needed, such as read_profile(data) returns, not {kind_of(data)}."
-    raise UsageError(message)
+    raise UsageError(f"A Profile or a Release is needed, such as read_profile(data) returns, not {kind_of(data)}.")
 
 
 def why_unknown(release: Resimulated) -> str:

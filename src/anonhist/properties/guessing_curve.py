@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
+from fractions import Fraction
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, undersampling_warning
-from anonhist.properties.estimator import Point, Resimulated, apply, check_unit, multiplied, profile_of
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.properties.estimator import Sample
-    from anonhist.properties.sampling import Weights
+from anonhist.properties.estimator import Point, Resimulated, Sample, apply, check_unit, multiplied, profile_of
+from anonhist.properties.sampling import Weights
 
 
 def covered_share(profile: Profile, labels: Ints) -> Floats:
@@ -37,8 +33,7 @@ def covered_share(profile: Profile, labels: Ints) -> Floats:
 def log_grid(largest: int, *, points: int) -> list[int]:
     """Return up to ``points`` whole numbers from 1 to ``largest`` ≥ 1, both included, evenly spaced on a log scale."""
     # The largest is added as an integer: as a float it may be rounded.
-    below = np.geomspace(1, largest, points).tolist()[:-1]
-    return sorted({*(min(largest, round(mark)) for mark in below), largest})
+    return sorted({*(min(largest, round(mark)) for mark in np.geomspace(1, largest, points).tolist()[:-1]), largest})
 
 
 def round_grid(largest: int, *, points: int) -> list[int]:
@@ -185,8 +180,7 @@ class GuessingSuccess:
         if self.unit == "share":
             return Point(top.share, top.above_or_all(), warnings=top.doubts(profile, wrong="too high"))
         weights = multiplied(top.above_or_all(), -1 / (top.share * math.log(2)))
-        value = math.log2(self.guesses / top.share)
-        return Point(value, weights, warnings=top.doubts(profile, wrong="too low"))
+        return Point(math.log2(self.guesses / top.share), weights, warnings=top.doubts(profile, wrong="too low"))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
@@ -19,8 +19,6 @@ from anonhist.properties.power_sum import ChaoJostSum, OrderSum, PlugInSum, Powe
 from anonhist.properties.support_size import AtLeastLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anonhist.numeric.arrays import Floats
     from anonhist.properties.estimator import Interval, Sample
     from anonhist.properties.power_sum import SumEstimator
@@ -344,5 +342,4 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     at least 0.900028 bits (95 % confidence), estimate 1: the label that leads in a sample leads partly by chance
     """
     unit, scale = entropy_unit(base)
-    interval = LowerEnd(MinEntropy(), _BY_CHANCE)
-    return apply(data, MinEntropy(), interval, level=level, unit=unit, scale=scale)
+    return apply(data, MinEntropy(), LowerEnd(MinEntropy(), _BY_CHANCE), level=level, unit=unit, scale=scale)

@@ -13,21 +13,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.estimator import Point
 from anonhist.properties.sampling import LARGEST, REACH, draw_numbers, merged_profile, poisson_pmf, spread_off_items
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles import Profile
 
 
 @dataclass(frozen=True, eq=False)

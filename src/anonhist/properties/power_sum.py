@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean, undersampling_warning
-from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, apply, multiplied
-from anonhist.properties.sampling import sampling_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.properties.estimator import Sample
-    from anonhist.properties.sampling import Weights
+from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, Sample, apply, multiplied
+from anonhist.properties.sampling import Weights, sampling_error
 
 # Beyond, powers of 1/2⁶³ underflow.
 _MOST = 12

@@ -29,8 +29,7 @@ class GoodTuring(LinearEstimator):
         """Estimate from a profile with at least one item."""
         # Exact up to the division.
         value = (profile.n - profile.prevalence(1)) / profile.n
-        warnings = zero_error_warning(profile)
-        return Point(value, self.statistic(profile.n).weights, esty_error(profile), warnings)
+        return Point(value, self.statistic(profile.n).weights, esty_error(profile), zero_error_warning(profile))
 
     def statistic(self, n: int) -> LinearStatistic:
         """Return the statistic for n ≥ 1 items: ``w(j) = j/n`` for j ≥ 2, and 0 below."""

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.numeric.pulse import pulsing
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import chao_unseen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anonhist.numeric.arrays import Floats, Ints
 
 # A function of counts j ≥ 0 (int64, any shape): what a label with that count adds, to first order and with n fixed.
 Weights = Callable[["Ints"], "Floats"]
@@ -202,8 +196,7 @@ def spread(profile: Profile, statistic: Callable[[Profile], Floats], *, size: in
     """
     samples = list(resample(profile, size=size, rng=rng))
     values = np.array(list(pulsing(statistic(sample) for sample in samples)), dtype=np.float64)
-    items = np.array([float(sample.n) for sample in samples])
-    return spread_off_items(values, items)
+    return spread_off_items(values, np.array([float(sample.n) for sample in samples]))
 
 
 def spread_off_items(values: Floats, items: Floats) -> Floats:

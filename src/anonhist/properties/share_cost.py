@@ -6,18 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
-from anonhist.properties.estimator import Point, Resimulated, apply, check_unit, multiplied
+from anonhist.properties.estimator import Point, Resimulated, Sample, apply, check_unit, multiplied
 from anonhist.properties.guessing_curve import BY_CHANCE, ONE_ACCOUNT_EACH, MostFrequent
-from anonhist.properties.sampling import sampling_error
-
-if TYPE_CHECKING:
-    from anonhist.properties.estimator import Sample
-    from anonhist.properties.sampling import Weights
+from anonhist.properties.sampling import Weights, sampling_error
 
 CostUnit = Literal["guesses", "bits"]
 

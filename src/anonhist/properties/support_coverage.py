@@ -152,8 +152,7 @@ def rarefaction_variance(profile: Profile, draws: int) -> float:
     twice = Rarefaction(2 * draws) if 2 * draws <= n else GoodToulmin(2 * draws)
     doubled = twice.statistic(n).of(profile)
     once = draws * (expected - Rarefaction(draws - 1).statistic(n).of(profile)) if draws > 1 else 1.0
-    variance = float(profile.prevalences @ weights**2) - 2 * expected + doubled - once**2 / n
-    return max(variance, 0.0)
+    return max(float(profile.prevalences @ weights**2) - 2 * expected + doubled - once**2 / n, 0.0)
 
 
 @dataclass(frozen=True)

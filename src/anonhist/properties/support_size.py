@@ -70,8 +70,7 @@ class Chebyshev:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         statistic = self.statistic(profile.n)
-        seen = float(profile.num_labels)
-        value = max(min(statistic.of(profile), float(self.alphabet_size)), seen)
+        value = max(min(statistic.of(profile), float(self.alphabet_size)), float(profile.num_labels))
         return Point(value, statistic.weights, warnings=self._warnings(profile.n))
 
     def statistic(self, n: int) -> LinearStatistic:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from anonhist.numeric.arrays import Floats, Ints
+from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import chao_unseen, undersampling_warning, without_repeats
 from anonhist.properties.estimator import LinearEstimator, LinearStatistic, Point
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles import Profile
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from anonhist.properties.estimator import (
     LinearStatistic,
     Point,
     Resimulated,
+    Sample,
     apply,
     check_alphabet,
     check_method,
 )
 from anonhist.properties.pml import PmlDistanceToUniformity
-
-if TYPE_CHECKING:
-    from anonhist.properties.estimator import Sample
 
 # With fewer items per label, chance alone adds a tenth or more: sqrt(2k/(πn)) for uniform data.
 _FEW = 64
@@ -52,8 +50,7 @@ class DistanceToUniformity:
                 f"With fewer than {_FEW} items per label, chance alone makes the data uneven: the value is too high.",
             )
         # A release may have more labels than there are.
-        value = min(max(statistic.of(profile), 0.0), 2 * (1 - 1 / k))
-        return Point(value, statistic.weights, warnings=warnings)
+        return Point(min(max(statistic.of(profile), 0.0), 2 * (1 - 1 / k)), statistic.weights, warnings=warnings)
 
     def statistic(self, n: int) -> LinearStatistic:
         """Return ``Σ_{j≥0} |j/n − 1/k|·φ_j`` with ``φ_0 = k − S_obs``, for n ≥ 1 items."""

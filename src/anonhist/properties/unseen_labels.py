@@ -6,21 +6,17 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric import arrays
-from anonhist.numeric.arrays import read_only
+from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.estimator import LinearStatistic, Point
 from anonhist.properties.sampling import Assemblage, sampling_error
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles import Profile
-
 
 # Up to this many factors are multiplied one by one; beyond, Stirling's series is exact to all digits.
 _ONE_BY_ONE = 64

@@ -50,8 +50,7 @@ def resolve(prefix: int, *, bits: int, thresholds: Thresholds, source: RandomSou
 
 def fresh_slots(count: int, *, source: RandomSource) -> NDArray[np.uint16]:
     """Return ``count`` independent uniform 16-bit numbers, four to a word, lowest bits first on every machine."""
-    words = source.words(-(-count // SLOTS_PER_WORD))
-    return words.astype("<u8", copy=False).view("<u2")[:count]
+    return source.words(-(-count // SLOTS_PER_WORD)).astype("<u8", copy=False).view("<u2")[:count]
 
 
 def extend_slots(slots: NDArray[np.uint16], *, source: RandomSource) -> NDArray[np.uint64]:
@@ -273,8 +272,7 @@ def fill_uniform(out: NDArray[np.signedinteger], bound: int, *, source: RandomSo
 def _fill(out: NDArray[np.signedinteger], bound: int, *, source: RandomSource) -> None:
     slot = np.dtype(next(name for largest, name in SLOTS if bound <= largest))
     per_word, bits = 8 // slot.itemsize, 8 * slot.itemsize
-    words = source.words(-(-out.size // per_word))
-    slots = words.astype("<u8", copy=False).view(slot)[: out.size]
+    slots = source.words(-(-out.size // per_word)).astype("<u8", copy=False).view(slot)[: out.size]
     # NumPy turns division by a single number into multiplication, but not the remainder.
     quotients = slots // slot.type(bound)
     np.subtract(slots, quotients * slot.type(bound), out=out, casting="unsafe")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.exponential import (
+    Bounds,
     certified_floors,
     complement,
     divide_bounds,
@@ -22,11 +23,6 @@ from anonhist.numeric.exponential import (
 from anonhist.randomness.bernoulli import bernoulli
 from anonhist.randomness.categorical import InversionTable, draw_xor
 from anonhist.randomness.source import RandomSource, checked_bound, checked_rate, checked_size
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anonhist.numeric.exponential import Bounds
 
 # A table with steps down to this rate leaves at most a thirtieth of its 65,536 slots undecided.
 ONE_TABLE_RATE = Fraction(1, 64)
@@ -140,8 +136,7 @@ def _laplace_tables(gamma: Fraction) -> Sequence[InversionTable]:
     # Both signs of one magnitude in turn; the last entry stands for the tail.
     values = np.stack((magnitudes, ~magnitudes), axis=1).ravel()[: 2 * steps + 1]
     thresholds = partial(_laplace_floors, gamma, digits=digits, steps=steps)
-    high = InversionTable(thresholds, values, tail_step=steps << digits)
-    return high, *low_digit_tables(gamma, digits=digits)
+    return InversionTable(thresholds, values, tail_step=steps << digits), *low_digit_tables(gamma, digits=digits)
 
 
 def _laplace_floors(gamma: Fraction, bits: int, *, digits: int, steps: int) -> list[int]:

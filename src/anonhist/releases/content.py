@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anonhist.accounting import Released
+from anonhist.accounting import Receipt, Released
 from anonhist.accounting.entry import canonical
-from anonhist.accounting.recording import recording
+from anonhist.accounting.recording import Account, Price, recording
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.cumulative import CumulativeRelease, Windows, in_groups
 from anonhist.releases.error import ReleaseError
@@ -17,8 +17,6 @@ from anonhist.releases.release import Release
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from anonhist.accounting import Receipt
-    from anonhist.accounting.recording import Account, Price
     from anonhist.privacy import Guarantee
     from anonhist.profiles.grouped import GroupedProfile
     from anonhist.properties.estimate import Estimate

@@ -271,8 +271,7 @@ class ReleaseError:
         if self.why_unknown:
             told = Statement(Holds.BOTH, self.why_unknown)
             return Estimate(float(value), math.nan, ends, BAND_METHOD, statement=told)
-        method = METHOD if band is None else BAND_METHOD
-        return Estimate(float(value), float(self._at(errors, level)), ends, method)
+        return Estimate(float(value), float(self._at(errors, level)), ends, METHOD if band is None else BAND_METHOD)
 
     def _promised(self, found: Estimate, number: Profile | int) -> Estimate:
         return found if self.released is None else replace(found, guarantee=self.released.guarantee_of(number))
@@ -408,8 +407,7 @@ def _widen_to_hold(values: NDArray[np.int64], low: NDArray[np.int64], high: NDAr
 
 def _unknown(value: int, reason: str) -> Estimate:
     """Return a released number with no known error."""
-    said = Statement(Holds.NONE, reason)
-    return Estimate(float(value), math.nan, (0.0, math.inf), _AS_RELEASED, statement=said)
+    return Estimate(float(value), math.nan, (0.0, math.inf), _AS_RELEASED, statement=Statement(Holds.NONE, reason))
 
 
 def _smoothed_estimate(value: int, ends: tuple[float, float]) -> Estimate:

@@ -5,29 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
+from anonhist.privacy import Guarantee
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import fixed_numbers
 from anonhist.properties.estimate import Estimate, Holds
-
-if TYPE_CHECKING:
-    from anonhist.privacy import Guarantee
 
 
 @frozen
 class _Band:
     """Intervals for numbers of labels in steps of counts."""
 
-    ends: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="ends"))
-    lows: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="lows"))
-    highs: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="highs"))
+    ends: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
+    lows: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
+    highs: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
 
     def __post_init__(self) -> None:
         """Check the arrays."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
@@ -88,18 +88,16 @@ class Excess:
     ((1760.0, 2240.0), 17603)
     """
 
-    bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
-    cap: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cap"))
+    bound: Converted[SupportsIndex, int] = named(parse_whole_number)
+    cap: Converted[SupportsIndex, int] = named(parse_whole_number)
     relation: NeighboringRelation
-    users_epsilon: Converted[EpsilonLike, Fraction] = converted(partial(parse_epsilon, name="users_epsilon"))
-    items_epsilon: Converted[EpsilonLike, Fraction] = converted(partial(parse_epsilon, name="items_epsilon"))
-    noisy_within: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_within"))
-    noisy_above: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_above"))
-    noisy_items: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_items"))
+    users_epsilon: Converted[EpsilonLike, Fraction] = named(parse_epsilon)
+    items_epsilon: Converted[EpsilonLike, Fraction] = named(parse_epsilon)
+    noisy_within: Converted[SupportsIndex, int] = named(_noisy)
+    noisy_above: Converted[SupportsIndex, int] = named(_noisy)
+    noisy_items: Converted[SupportsIndex, int] = named(_noisy)
     of: Bounded = Bounded.ITEMS_OF_USERS
-    groups: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(parse_whole_number, name="groups")), default=None
-    )
+    groups: Converted[SupportsIndex | None, int | None] = named(optional(parse_whole_number), default=None)
     guarantee: Guarantee | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -146,8 +144,7 @@ class Excess:
             ends = zip((self.noisy_above, self.noisy_items), self._rates[1:], strict=True)
             low = float(max(0, *(noisy - _reach(rate, _TAIL / 2) for noisy, rate in ends)))
             high = max(low, capped.interval[1])
-            value = min(max(capped.value, low), high)
-            return replace(capped, value=value, interval=(low, high), statement=_OF_BOTH)
+            return replace(capped, value=min(max(capped.value, low), high), interval=(low, high), statement=_OF_BOTH)
         why = Statement(
             Holds.AT_LEAST, f"at most {self.cap:,} {self.of.part}s of each {self.of.unit} beyond the bound count"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,18 +19,15 @@ from anonhist.profiles.grouped import Group, prefixes_of, total_of
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.error import ReleaseError
 from anonhist.releases.excess import Excess
-from anonhist.releases.made import Mechanism, ReleaseByGroup, runs_fall_short
+from anonhist.releases.made import Mechanism, ReleaseByGroup, ReleaseKind, runs_fall_short
 from anonhist.releases.release import Release
 from anonhist.releases.runs import generator_of, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import numpy as np
 
     from anonhist.properties.estimate import Estimate
     from anonhist.releases.evidence import Evidence
-    from anonhist.releases.made import ReleaseKind
 
 
 @dataclass(frozen=True)

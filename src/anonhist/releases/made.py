@@ -14,14 +14,11 @@ from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.kinds import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, parse_order_key, short_decimal
+from anonhist.privacy import Guarantee, PrivacyUnit, parse_order_key, short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import ByGroup, Group
-
-if TYPE_CHECKING:
-    from anonhist.privacy import PrivacyUnit
-    from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimate import Estimate
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, converted, frozen, optional
+from anonhist.frozen import Converted, completed, frozen, named, optional
 from anonhist.privacy import (
     Guarantee,
     left_out,
@@ -121,9 +121,7 @@ class Release(OneRelease):
     profile: Profile
     guarantee: Guarantee
     mechanism: Mechanism
-    zeros: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(_released_number, name="zeros")), default=None
-    )
+    zeros: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
     recorded_error: Converted[ReleaseError | None, ReleaseError | None] = completed(
         lambda self, known: _as_told(known, self), default=None, shown=False
     )
@@ -131,9 +129,7 @@ class Release(OneRelease):
     excess: Converted[Excess | None, Excess | None] = completed(
         lambda self, found: found and replace(found, guarantee=self.guarantee), default=None
     )
-    items: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(_released_number, name="items")), default=None
-    )
+    items: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.pulse import tell_share
@@ -22,14 +24,7 @@ from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, widening_factor
 from anonhist.releases.evidence import NORMAL_95, TellsMisfit
-from anonhist.releases.made import LEAST_RUNS, runs_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from anonhist.releases.made import Mechanism
+from anonhist.releases.made import LEAST_RUNS, Mechanism, runs_of
 
 
 @dataclass(frozen=True)
@@ -241,8 +236,7 @@ def flattened(profile: Profile, distance: float) -> Profile:
         if not joined.size:
             price *= _DEARER
             continue
-        spent = np.cumsum(prices[joined])
-        joined = np.sort(joined[spent <= left])
+        joined = np.sort(joined[np.cumsum(prices[joined]) <= left])
         left -= float(prices[joined].sum())
         counts[joined] = np.where(labels[joined] >= labels[joined + 1], counts[joined], counts[joined + 1])
         labels[joined] += labels[joined + 1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from anonhist.accounting.balance import State
+from anonhist.accounting.balance import Item, State
 from anonhist.accounting.budget import NOTHING, Cost, amount, amount_left, equal
 from anonhist.accounting.charge import printable
 from anonhist.privacy import exact_text
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.accounting import Balance, Budget, Verification
-    from anonhist.accounting.balance import Item
 
 MOST_LISTED = 200
 _MOST_PURPOSES = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from anonhist.accounting import Balance, Budget, Charge, Cost, Verification
 from anonhist.accounting.balance import State
 from anonhist.accounting.budget import amount, amount_left, equal
 from anonhist.errors import UsageError
@@ -13,9 +13,6 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.privacy.guarantee import round_up
 from anonhist.privacy.parameters import WARNED_FROM
 from anonhist.report.wording import doubt_about, factor, many, percent, worth
-
-if TYPE_CHECKING:
-    from anonhist.accounting import Balance, Budget, Charge, Cost, Verification
 
 _MOST_CONDITIONS = 3
 # Of the plain sum: an ε that is hardly smaller would only confuse.

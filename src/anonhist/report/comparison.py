@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import spell_out
-from anonhist.mechanisms import MECHANISM_NAMES, METRICS
+from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Metric
 from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, short_decimal
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-    from anonhist.mechanisms import Comparison, ComparisonRow, Metric
 
 MARK = " *"
 HOW_TO_READ = (
@@ -93,8 +92,7 @@ def basis(comparison: Comparison) -> str:
 
 def change(comparison: Comparison) -> str:
     """Say what may not show in a release."""
-    is_substitute = comparison.relation is NeighboringRelation.SUBSTITUTE
-    return "replaced by another" if is_substitute else "added or removed"
+    return "replaced by another" if (comparison.relation is NeighboringRelation.SUBSTITUTE) else "added or removed"
 
 
 def notes(comparison: Comparison) -> list[str]:

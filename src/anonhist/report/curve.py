@@ -346,7 +346,10 @@ def write_curve(curve: Curve, sheet: Sheet) -> None:
         headline=view.title,
         subtitle=view.subtitle,
         warning=NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon),
-        cards=[_card(curve, at) for at in _cards(curve)],
+        cards=[
+            (value_text(curve, at), f"{view.told.format(place_text(curve, at))}{_interval(curve, at)}")
+            for at in _cards(curve)
+        ],
         notes=notes(curve),
         plot=inline_svg(
             lambda: curve_figure(curve),
@@ -393,11 +396,6 @@ def _cards(curve: Curve) -> list[int]:
         return sorted({last if ring is None else ring, last})
     near = [int(abs(curve.x - mark).argmin()) for mark in wanted]
     return sorted({at for at, mark in zip(near, wanted, strict=True) if abs(curve.x[at] - mark) <= 0.1 * mark})
-
-
-def _card(curve: Curve, at: int) -> tuple[str, str]:
-    told = view_of(curve).told.format(place_text(curve, at))
-    return value_text(curve, at), f"{told}{_interval(curve, at)}"
 
 
 def _told(curve: Curve, at: int) -> str:

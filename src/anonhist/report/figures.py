@@ -58,8 +58,7 @@ class Hover:
         left, top, right, bottom = (width * box.x0, height * (1 - box.y1), width * box.x1, height * (1 - box.y0))
         places = np.asarray(self.at, dtype=np.float64)
         points = np.column_stack((places, np.ones(places.size)) if is_upright else (np.ones(places.size), places))
-        within = axes.transAxes.inverted().transform(axes.transData.transform(points))
-        shares = np.clip(within, 0, 1)
+        shares = np.clip(axes.transAxes.inverted().transform(axes.transData.transform(points)), 0, 1)
         along = left + (right - left) * shares[:, 0] if is_upright else bottom - (bottom - top) * shares[:, 1]
         first, last = (left, right) if is_upright else (top, bottom)
         kept = [0]
@@ -186,8 +185,7 @@ def k_plus_figure(release: Release) -> matplotlib_figure.Figure:
     words = release.words
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     points = Points.at_least(release)
-    high = draw_k_plus(axes, points, floor=_floor(points.high))
-    _log_log(axes, points.at, high)
+    _log_log(axes, points.at, draw_k_plus(axes, points, floor=_floor(points.high)))
     return figure
 
 
@@ -369,8 +367,7 @@ def inline_svg(
 
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith(("backend", "webagg"))}
     buffer = io.StringIO()
-    kind = "none" if keep_text else "path"
-    settings = {**defaults, "svg.hashsalt": name, "svg.fonttype": kind}
+    settings = {**defaults, "svg.hashsalt": name, "svg.fonttype": "none" if keep_text else "path"}
     with _SETTINGS, mpl.rc_context(settings), warnings.catch_warnings():
         if keep_text:
             warnings.filterwarnings("ignore", "Glyph", UserWarning)

@@ -8,10 +8,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, spell_out
-from anonhist.mechanisms import METRICS
+from anonhist.mechanisms import METRICS, Comparison
 from anonhist.mechanisms.comparison import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
-from anonhist.privacy import short_decimal
-from anonhist.properties.estimate import Holds, format_number
+from anonhist.privacy import Guarantee, short_decimal
+from anonhist.properties.estimate import Estimate, Estimates, Holds, format_number
 from anonhist.report import comparison as comparison_wording
 from anonhist.report import curve as curve_wording
 from anonhist.report import page
@@ -38,10 +38,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from anonhist.mechanisms import Comparison
-    from anonhist.privacy import Guarantee
     from anonhist.properties.curve import Curve
-    from anonhist.properties.estimate import Estimate, Estimates
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease

@@ -94,15 +94,13 @@ class Guessing:
         too little at its steps.
         """
         profile = release.profile
-        total = max(1, profile.num_labels)
-        labels = np.array(round_grid(total, points=_POINTS), dtype=np.int64)
+        labels = np.array(round_grid(max(1, profile.num_labels), points=_POINTS), dtype=np.int64)
         share = covered_share(profile, labels)
         error = release.error
         if error.band is not None:
             return cls(labels, share, _from_k_plus(error, profile, labels), is_known=True)
         if error.why_unknown:
-            nothing = np.zeros(share.shape), np.full(share.shape, np.inf)
-            return cls(labels, share, nothing, is_known=False)
+            return cls(labels, share, (np.zeros(share.shape), np.full(share.shape, np.inf)), is_known=False)
         drawn = release.resimulate()
         squares = np.zeros(labels.size)
         for simulated in drawn:
@@ -114,8 +112,7 @@ class Guessing:
         half = np.maximum(
             half, farthest(share, items=profile.n, distance=math.inf if expected is None else expected[1])
         )
-        band = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
-        return cls(labels, share, band, is_known=True)
+        return cls(labels, share, (np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)), is_known=True)
 
     @property
     def hover(self) -> Hover:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-if TYPE_CHECKING:
-    from matplotlib.axis import Axis
-    from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox
 
 # Dots per inch: two for each pixel of the width it is shown with, as fine screens have them.
 _DPI, _SHOWN_DPI = 192, 96

@@ -161,8 +161,7 @@ def _draw(axes: Axes, release: CumulativeRelease, *, top: int, across: int) -> N
     axes.set_ylim(0, 1.05 * max(1, top))
     name_marks(axes.yaxis, max(1, top))
     days = [short(day, _LONGEST_DAY) for day in release.days]
-    most = max(2, across // max(map(len, days)))
-    named = spread(at.size, most)
+    named = spread(at.size, max(2, across // max(map(len, days))))
     axes.set_xticks(named, [days[place] for place in named], parse_math=False)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, strength, warning
 from anonhist.privacy.guarantee import delta_apart, round_up
 from anonhist.privacy.parameters import NONE_ABOVE
-from anonhist.properties.estimate import Holds, format_number
-from anonhist.releases import Release
+from anonhist.properties.estimate import Estimate, Holds, format_number
+from anonhist.releases import Excess, Release, ReleaseError
 from anonhist.releases.grouped import GroupedRelease
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from anonhist.kinds import Tabular
     from anonhist.privacy import Guarantee, PrivacyUnit
-    from anonhist.properties.estimate import Estimate
-    from anonhist.releases import Excess, ReleaseError
 
 _COSTS_NOTHING = "so floating point costs nothing"
 # What :func:`promise_lines` calls its lines.

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import compress
-from typing import TYPE_CHECKING, ClassVar, Self, SupportsIndex
+from typing import ClassVar, Self, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.numeric.arrays import read_only
 from anonhist.numeric.hashing import keyed_hash
 from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
 MOST_COUNTERS = 2**31
 # Larger samples cannot be simulated, and a longer list does not fit in memory.

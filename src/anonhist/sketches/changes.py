@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from fractions import Fraction
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.value_name import one_column
@@ -15,11 +17,6 @@ from anonhist.randomness import RandomSource, geometric
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import UsersIn
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from numpy.typing import ArrayLike, NDArray
 
 
 class Described:

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import check_whole, text_buffers
 from anonhist.ingest.spark import numbers_batch, numbers_of_partitions, work_on_partitions
 from anonhist.numeric.hashing import hash_buffer
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.randomness import SystemSource, discrete_laplace
-from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL
+from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL, DomainAddresses, HashedAddresses
 from anonhist.sketches.changes import FULL, LARGEST_COUNTER, check_unclipped, total_of
 from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
-    from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 
 MOST_PARTITIONS = 10_000
 
@@ -75,9 +69,7 @@ class NoisyPartials:
     and those that are missing are empty ones, so that the noise does not depend on the table.
     """
 
-    partitions: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="partitions", most=MOST_PARTITIONS)
-    )
+    partitions: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_PARTITIONS)
 
     def count(self, sketch: Sketch, frame: Any, reading: PartitionReading) -> None:
         """Count a Spark table in a sketch, all or nothing; how many rows there were, stays on the cluster."""

@@ -8,8 +8,8 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.replacing import PrivateKind
-from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber, refuse_given
-from anonhist.terminal.destinations import STDOUT, check_target, console_on, table_of
+from anonhist.terminal.decorators import LazyGroup, OneOf, Protection, SectionedCommand, WholeNumber, refuse_given
+from anonhist.terminal.destinations import STDOUT, Outputs, check_target, console_on, table_of
 from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
 from anonhist.terminal.reading import labels_in
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from anonhist.sketches.kinds import BucketRecommendation
     from anonhist.sketches.noise import NoiseShare
     from anonhist.sketches.sketch import Sketch
-    from anonhist.terminal.decorators import Protection
-    from anonhist.terminal.destinations import Outputs
 
 
 @click.group(

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Bools, Floats, Ints, widen_to_falling
 from anonhist.releases import KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 
 
@@ -199,8 +198,7 @@ class _Grid:
             width = boxes * (box - 1) + 1
             if box > 1 and width > min(_SCALES * self.noise, last):
                 return low, high
-            first = 1 if self.is_hashed else 2 - width
-            starts = np.arange(first, last + 1)
+            starts = np.arange(1 if self.is_hashed else 2 - width, last + 1)
             weights = np.ones(1)
             for _ in range(boxes):
                 weights = np.convolve(weights, np.full(box, 1 / box))
@@ -244,8 +242,7 @@ class _Grid:
         """Return ``Σ_i w_i·φ_{(s+i)+}`` for each start s."""
         size = self.decoded.size
         # From the last place down; what is before zero stands at the end.
-        top = size // 2
-        order = np.arange(top - 1, int(starts[0]) - 1, -1)
+        order = np.arange((size // 2) - 1, int(starts[0]) - 1, -1)
         sums = np.cumsum(numbers[order % size])[::-1]
         return np.convolve(sums, weights[::-1])[weights.size - 1 :][: starts.size]
 
@@ -279,8 +276,7 @@ class _Grid:
     def _correlate(self, transform: NDArray[np.complex128], response: Floats, starts: Ints) -> Floats:
         """Return ``Σ_y n_y·f(y − s)`` for each start s, f centered in the middle of its array."""
         size = self.decoded.size
-        found = np.fft.irfft(transform * np.conj(np.fft.rfft(np.fft.ifftshift(response))), size)
-        return found[starts % size]
+        return np.fft.irfft(transform * np.conj(np.fft.rfft(np.fft.ifftshift(response))), size)[starts % size]
 
 
 def _by_value(observed: Counters, setting: CounterSetting, counts: Ints, sampling: _Sampling) -> tuple[Floats, Floats]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import click
 
 from anonhist.privacy import parse_simulations, parse_whole_number
-from anonhist.terminal.charging import charging_options
+from anonhist.terminal.charging import AskedAccount, charging_options
 from anonhist.terminal.decorators import NameIn, OneOf, SectionedCommand, as_one, whole_number
-from anonhist.terminal.destinations import STDOUT
+from anonhist.terminal.destinations import STDOUT, Outputs
 from anonhist.terminal.options import (
     count_option,
     delimiter_option,
@@ -32,8 +32,6 @@ from anonhist.terminal.reading import held_source, reading_of, tell_operator
 if TYPE_CHECKING:
     from anonhist.sketches.cluster import Partials
     from anonhist.sketches.decoder import DecoderName
-    from anonhist.terminal.charging import AskedAccount
-    from anonhist.terminal.destinations import Outputs
 
 Format = Literal["events", "labels", "counts", "uniq"]
 _UPDATE_SECTIONS = {

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.numeric.arrays import sum_equal
+from anonhist.numeric.arrays import Floats, Ints, sum_equal
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.numeric.fits import SmoothFit
     from anonhist.privacy import PrivacyUnit
     from anonhist.sketches.noise import NoiseDistribution
@@ -219,8 +216,7 @@ def value_edges(low: int, counts: Ints, *, spread: float) -> Ints:
     deviation of the noise, need not be.
     """
     step = max(1, int(spread / 8))
-    halves = (counts[:-1] + counts[1:]) // 2
-    fine = np.unique(np.concatenate((counts, halves)))
+    fine = np.unique(np.concatenate((counts, (counts[:-1] + counts[1:]) // 2)))
     # Of edges within one step, only the first is kept.
     coarse = fine[np.unique(fine // step, return_index=True)[1]]
     below = [0]

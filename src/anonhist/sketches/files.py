@@ -14,11 +14,11 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from anonhist.errors import DataError, OutputError, UsageError, mask, unreadable
 from anonhist.formats.atomic import check_free, open_whole
@@ -32,9 +32,6 @@ from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import BinaryIO
-
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -154,8 +151,7 @@ def _encode(sketch: Sketch, digest: str, receive: Callable[[Any], Any]) -> None:
     if isinstance(sketch.addresses, DomainAddresses):
         columns["label"] = pa.array(sketch.addresses.labels, type=pa.large_string())
     # As text with ASCII alone, in the order in which it is made.
-    head = json.dumps(_head(sketch, digest))
-    schema = _schema(*columns).with_metadata({METADATA_KEY: head})
+    schema = _schema(*columns).with_metadata({METADATA_KEY: json.dumps(_head(sketch, digest))})
     with pa.ipc.new_file(pa.PythonFile(_Sink(receive), mode="w"), schema) as writer:
         writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
 

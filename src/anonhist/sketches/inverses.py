@@ -6,22 +6,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric import decreasing_fit
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.fits import project_to_simplex
 from anonhist.privacy import EpsilonLike, parse_epsilon
 from anonhist.sketches.decoder import Counters, CounterSetting, Decoder, Prevalences, Window, of_all_buckets
 from anonhist.sketches.noise import NoiseDistribution
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from anonhist.numeric.arrays import Floats, Ints
 
 
 def round_to_profile(shares: ArrayLike) -> Floats:
@@ -428,5 +425,4 @@ def _numbers(window: Window, distribution: NoiseDistribution) -> Floats:
     seen = np.fft.rfft(window.seen / window.num_counters, size) * np.exp(-1j * window.low * angles)
     ratio = seen / distribution.characteristic(angles)
     logs = np.log(np.maximum(np.abs(ratio), np.finfo(np.float64).tiny)) + 1j * np.unwrap(np.angle(ratio))
-    loads = np.fft.irfft(logs, size)[1 : window.last]
-    return np.asarray(np.maximum(window.num_counters * loads, 0.0))
+    return np.asarray(np.maximum(window.num_counters * np.fft.irfft(logs, size)[1 : window.last], 0.0))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.numeric.fits import LARGEST_LOG, Curvature, rates_at, smooth_fit
+from anonhist.numeric.fits import LARGEST_LOG, Curvature, SmoothFit, rates_at, smooth_fit
 from anonhist.sketches.decoder import (
     STRAY,
     Counters,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.numeric.fits import SmoothFit
     from anonhist.sketches.noise import NoiseDistribution
 
 # Nats by which the likelihood may stay below its maximum, too few to distinguish distributions.

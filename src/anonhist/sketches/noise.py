@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Self, SupportsIndex
+from functools import cached_property
+from typing import Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.numeric.exponential import float_rate
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource
 from anonhist.randomness.geometric import negative_binomial
 from anonhist.randomness.source import SMALLEST_GAMMA
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MOST_PARTIES = 2**31
 LONGEST_SESSION = 200
@@ -100,9 +98,7 @@ class NoiseShare:
     1.0
     """
 
-    honest: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="honest", least=2, most=MOST_PARTIES)
-    )
+    honest: Converted[SupportsIndex, int] = named(parse_whole_number, least=2, most=MOST_PARTIES)
     session: str
     adversary: Adversary = Adversary.PARTY
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from anonhist.numeric.exponential import float_rate
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.sketches.noise import NoiseComponent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # Beyond this rate the simple bound is exact to seven digits.
 _SIMPLE_FROM = 8

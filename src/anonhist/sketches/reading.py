@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.delimited import label_blocks
@@ -23,11 +24,6 @@ from anonhist.ingest.random_order import key_where
 from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
 from anonhist.sketches.sketch import Sketch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
 FORMATS = ("events", "labels", "counts", "uniq")
 _PREVALENCES = "Prevalences do not say which label has a count, so a sketch cannot count them: count the events."
@@ -117,8 +113,7 @@ def update_sketch(
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
     if format not in (None, *FORMATS):
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
-    has_columns = any(each is not None for each in (label, user, table, delimiter))
-    if format in LINES and has_columns:
+    if format in LINES and any(each is not None for each in (label, user, table, delimiter)):
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from anonhist.accounting.charge import NoisePart, Reading
-from anonhist.accounting.recording import Price
+from anonhist.accounting.recording import Account, Price
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import Recorded, Remade, check_no_excess, check_no_zeros, unknown_mechanism
 from anonhist.formats.tables import table_of_rows
 from anonhist.mechanisms.setting import NO_ITEMS
 from anonhist.numeric.pulse import pulsing
-from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_simulations, parse_whole_number
+from anonhist.privacy import Guarantee, PrivacyUnit, parse_epsilon, parse_simulations, parse_whole_number
 from anonhist.releases import Evidence, Release
 from anonhist.releases.content import charged
 from anonhist.releases.made import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
@@ -32,8 +32,6 @@ from anonhist.sketches.promise import SharedNoise, UsersIn, promise_of, shared_n
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anonhist.accounting.recording import Account
-    from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.sketches.sketch import Sketch
 
@@ -373,8 +371,7 @@ def _check_promise(mechanism: SketchMechanism) -> None:
         raise DataError("a sketch protects items or users, or single edges")
     unit = PrivacyUnit(guarantee.unit.kind, guarantee.unit.bound)
     rates = _own_rates(distribution, shared)
-    possible = [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]
-    if guarantee not in possible:
+    if guarantee not in [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]:
         raise DataError("the guarantee is not the one that a sketch with such noise gives")
 
 

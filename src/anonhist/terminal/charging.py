@@ -13,19 +13,16 @@ import click
 
 from anonhist.errors import RunError, UsageError, mask
 from anonhist.terminal.decorators import as_one
-from anonhist.terminal.destinations import STDOUT, AskedPage, check_report
+from anonhist.terminal.destinations import STDOUT, AskedPage, Destination, check_report
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anonhist.accounting import Ledger
-    from anonhist.accounting.entry import Repeated
     from anonhist.accounting.recording import Account, Price, Recorded, Unrecorded
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.terminal.destinations import Destination
 
 Where = TypeVar("Where")
 VARIABLE = "ANONHIST_LEDGER"
@@ -229,7 +226,9 @@ def return_earlier(account: Account, price: Price) -> None:
             from anonhist.formats.files import is_released_as
 
             if is_released_as(target, before.receipt, before.outcome):
-                _say(before, ledger, target)
+                if not context.params.get("quiet"):
+                    told = f"entry {before.receipt.entry} of {ledger.shown}, charged when this run was started before"
+                    say_line(f"Ledger: {told}. {target} is its release: nothing more was charged.", sys.stdout)
                 _write_page(target, context)
                 raise click.exceptions.Exit(0)
         if price.reading is None:
@@ -242,12 +241,6 @@ def _what_is_at(target: str) -> str:
     # Of a process that was killed when its release was recorded, and had no name yet.
     has_parts = any(Path(target).absolute().parent.glob(".anonhist-*.part"))
     return "is not there (a file .anonhist-….part beside it may be it)" if has_parts else "is not there"
-
-
-def _say(before: Repeated, ledger: Ledger, target: str) -> None:
-    if not click.get_current_context().params.get("quiet"):
-        told = f"entry {before.receipt.entry} of {ledger.shown}, charged when this run was started before"
-        say_line(f"Ledger: {told}. {target} is its release: nothing more was charged.", sys.stdout)
 
 
 def _write_page(target: str, context: click.Context) -> None:

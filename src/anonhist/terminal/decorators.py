@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource, augment_usage_errors
 
-from anonhist.catalogue import is_there, load
+from anonhist.catalogue import Option, is_there, load
 from anonhist.errors import UsageError, as_keyword, mask, spell_out
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from click.shell_completion import CompletionItem
 
-    from anonhist.catalogue import Option
 
 # An option with its value in one: --table=orders, or -oout.json.
 _OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
@@ -224,8 +221,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versio
         try:
             return float(value)
         except ValueError:
-            message = f"{max(param.opts, key=len)} must be {self._meaning}, not {value!r:.80}."
-            raise UsageError(message) from None
+            raise UsageError(f"{max(param.opts, key=len)} must be {self._meaning}, not {value!r:.80}.") from None
 
 
 def commands_of(command: click.Command, *above: str) -> Iterator[tuple[str, click.Command]]:

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 from anonhist.report.page import facts, rows
 from anonhist.report.wording import bound_of, number_and_ends
 from anonhist.terminal.charging import write_charged
-from anonhist.terminal.destinations import console_on, table_of
+from anonhist.terminal.destinations import Destination, console_on, table_of
 from anonhist.terminal.output import say_line, tell_of_epsilon
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.releases import Release
     from anonhist.releases.content import AnyRelease
-    from anonhist.terminal.destinations import Destination
 
 MOST_COLUMNS, FEWEST_COLUMNS, MOST_ROWS = 72, 16, 13
 _POINT = "•"
@@ -134,16 +131,11 @@ def show_summary(release: Release, stream: TextIO) -> None:
         grid.add_row(name, Text(sentence))
     console.print(grid)
     console.print()
-    _table(release, console)
+    cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
+    console.print(table_of(("number of", "released", "95 % interval"), cells, console, texts=[0]))
     if len(release.profile):
         console.print()
         plot = Text(terminal_plot(release, width=console.width), no_wrap=True)
         plot.highlight_regex("•+", "cyan")
         console.print(plot)
     console.print()
-
-
-def _table(release: Release, console: Console) -> None:
-    cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
-    heads = ("number of", "released", "95 % interval")
-    console.print(table_of(heads, cells, console, texts=[0]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Iterable
+from typing import Any, get_args
 
 import click
 
@@ -20,9 +21,6 @@ from anonhist.terminal.decorators import (
 )
 from anonhist.terminal.destinations import AskedPage, Outputs
 from anonhist.terminal.reading import Format, reading_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 # Help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
 _UNITS = ("item", "user", "label")

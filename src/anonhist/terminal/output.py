@@ -91,8 +91,6 @@ def tell_of_epsilon(guarantee: Guarantee) -> None:
 
 def _forget_the_rest() -> None:
     """Leave nothing in the buffer that a later flush would fail on again."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

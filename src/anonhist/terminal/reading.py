@@ -19,8 +19,8 @@ import click
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.kinds import kind_of_value
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.decorators import as_typed, one_character, options_of, perhaps, refuse_given
-from anonhist.terminal.output import say_line
+from anonhist.terminal.decorators import Protection, as_typed, one_character, options_of, perhaps, refuse_given
+from anonhist.terminal.output import Bars, say_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.releases.made import One, ReleaseByGroup
-    from anonhist.terminal.decorators import Protection
-    from anonhist.terminal.output import Bars
 
 # Among more names nobody waits for one that is written alike.
 _MOST_COMPARED = 5_000
@@ -121,8 +119,7 @@ def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles,
     """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
     from anonhist.ingest.files import read_by
 
-    said = {name: value for name, value in reading.items() if name != "engine"}
-    return read_by(reading["engine"], source), said
+    return read_by(reading["engine"], source), {name: value for name, value in reading.items() if name != "engine"}
 
 
 def named_source(source: str, reading: dict[str, Any]) -> Source:

@@ -97,6 +97,7 @@ def test_the_neighbours_that_are_tried_are_all() -> None:
     assert [len(every_pair_of_neighbours(nodes)) for nodes in (2, 3, 4, 5, 6)] == [2, 8, 32, 176, 1088]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("nodes", [2, 3, 4, 5, 6, 7])
 def test_one_node_moves_the_list_of_every_small_graph_by_twice_the_cap(nodes: int) -> None:
     pairs, present = every_pair(nodes), every_pair_of_neighbours(nodes)

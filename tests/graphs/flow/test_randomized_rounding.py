@@ -112,6 +112,7 @@ def of_fraction(chances: NDArray[np.float64], value: Fraction) -> NDArray[np.flo
     return np.asarray((1 - part) * chances[whole] + part * above)
 
 
+@pytest.mark.full
 def test_rounding_adds_up_delta_as_it_is_said_to() -> None:
     # An event of chance c·(e^(γx) − 1): of all mechanisms that are (γ, δ₁)-private per step, none leaks more at 0.
     gamma, leak, steps = 0.5, 0.01, 64

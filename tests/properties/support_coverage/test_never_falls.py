@@ -56,6 +56,7 @@ def value_at(profile: Profile, draws: int) -> float:
     return value_of(support_coverage_estimator(None, draws=draws, n=profile.n), profile)
 
 
+@pytest.mark.slow
 @each_of("name", PROFILES)
 def test_more_draws_never_show_fewer_labels(name: str) -> None:
     profile = PROFILES[name]
@@ -108,6 +109,7 @@ def test_intervals_of_one_quantity_overlap(name: str) -> None:
         )
 
 
+@pytest.mark.full
 @pytest.mark.first(2)
 @pytest.mark.parametrize("epsilon", ["0.3", "1"])
 def test_of_a_release_draws_show_no_fewer_labels_than_the_data_have_at_least(epsilon: str) -> None:
@@ -129,6 +131,7 @@ def test_of_a_release_draws_show_no_fewer_labels_than_the_data_have_at_least(eps
     assert curve.value[-1] == pytest.approx(support_coverage(release, draws=5 * n).value)
 
 
+@pytest.mark.full
 def test_a_series_that_falls_says_so() -> None:
     draws = 15 * READS.n
     fallen = support_coverage(READS, draws=draws, method="smoothed-binomial-b")
@@ -190,6 +193,7 @@ def test_of_a_release_ends_never_fall_as_draws_grow(name: str, epsilon: str) -> 
     assert bool(np.all(np.diff(curve.high) >= 0))
 
 
+@pytest.mark.full
 @each_of("name", FALLEN)
 def test_the_band_of_a_curve_never_falls(name: str) -> None:
     curve = rarefaction_curve(FALLEN[name], bootstraps=5, rng=np.random.default_rng(1))

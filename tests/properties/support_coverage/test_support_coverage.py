@@ -96,6 +96,7 @@ def test_up_to_n_every_method_is_rarefaction(method: str) -> None:
         assert ESTIMATORS[method](draws).value(profile) == Rarefaction(draws).point(profile).value
 
 
+@pytest.mark.full
 @each_of("method", SERIES)
 @each_of("draws", [11, 15, 20, 21, 35, 10**4])
 def test_series_agree_with_the_sum_and_stay_in_range(method: str, draws: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,7 @@ from anonhist.local.reports import Tally
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace, prime_at_most
 from anonhist.privacy import parse_whole_number
-
-if TYPE_CHECKING:
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource
 
 
 @frozen(kw_only=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,7 @@ from anonhist.local.reports import BytesColumn, Column, Tally
 from anonhist.local.survey import Survey, check_entries
 from anonhist.numeric import ExponentialQuotient, TwoBinomials
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import bernoulli, random_subsets, uniform_integers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource, bernoulli, random_subsets, uniform_integers
 
 # Estimates of every label of a larger alphabet do not fit in memory.
 _MOST_LABELS = 2**24

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,6 @@ from anonhist.numeric import (
 )
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource, bernoulli, uniform_integers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 SEEDS = 1 << 32
 MOST_BUCKETS = 1 << 16

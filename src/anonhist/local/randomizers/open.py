@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from functools import cached_property
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, converted, frozen, named, optional
 from anonhist.local.alphabet import Alphabet, AlphabetLike, candidate_codes, distinct_candidates
 from anonhist.local.cohort_counts import (
     DEFAULT_KEY,
@@ -29,20 +30,12 @@ from anonhist.local.cohort_counts import (
 from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.estimate import ForgedWeight, RawEstimate, forged_weight
 from anonhist.local.randomizers.closed import SupportProbabilities
-from anonhist.local.reports import Column, WholeColumn
+from anonhist.local.reports import Column, Tally, WholeColumn
 from anonhist.local.survey import Survey, check_entries
 from anonhist.numeric import ExponentialQuotient
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import bernoulli, uniform_integers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from anonhist.local.reports import Tally
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource, bernoulli, uniform_integers
 
 # Largest alphabet whose matrix can be computed without naming labels.
 _MOST_ROWS = 1 << 16
@@ -65,10 +58,10 @@ class CohortSurvey(Survey, SupportProbabilities):
     alphabet: Converted[AlphabetLike | None, Alphabet | None] = converted(
         lambda given: None if given is None else Alphabet.of(given), default=None
     )
-    buckets: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(parse_whole_number, name="buckets", least=2, most=MOST_BUCKETS)), default=None
+    buckets: Converted[SupportsIndex | None, int | None] = named(
+        optional(parse_whole_number), least=2, most=MOST_BUCKETS, default=None
     )
-    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    cohorts: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_COHORTS)
     key: str = DEFAULT_KEY
 
     def __post_init__(self) -> None:
@@ -122,8 +115,7 @@ class CohortSurvey(Survey, SupportProbabilities):
                 )
             labels = range(self.alphabet.size) if isinstance(self.alphabet.labels, int) else self.alphabet.names()
         codes = self._codes(list(labels))
-        places = self.functions.all_places(codes).reshape(self.cohorts, self.hashes, len(codes))
-        return self._matrix(places)
+        return self._matrix(self.functions.all_places(codes).reshape(self.cohorts, self.hashes, len(codes)))
 
     @property
     def forged_weight(self) -> ForgedWeight:

@@ -6,28 +6,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil, log
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.frozen import Converted, converted, derived, frozen
+from anonhist.frozen import Converted, derived, frozen, named
 from anonhist.local.cohort_counts import BitCounts, CohortCounts
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.randomizers.unary import bit_counts, have_ones, honest_ones, overwrite_bits
-from anonhist.local.reports import BytesColumn, Column, Reports, WholeColumn, nonzero_cells
+from anonhist.local.reports import BytesColumn, Column, Reports, Tally, WholeColumn, nonzero_cells
 from anonhist.local.shuffling import check_local_epsilon, report_guarantee
 from anonhist.local.survey import SYSTEM, check_entries
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, parse_whole_number
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.local.reports import Tally
 
 
 @frozen(kw_only=True)
@@ -39,7 +35,7 @@ class BloomSurvey(CohortSurvey):
     """
 
     _counts_type: ClassVar[type[CohortCounts]] = BitCounts
-    hashes: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="hashes", most=64), default=1)
+    hashes: Converted[SupportsIndex, int] = named(parse_whole_number, most=64, default=1)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -239,9 +235,9 @@ class RAPPOR(BloomSurvey):
     epsilon: Converted[Any, Fraction] = derived(
         lambda self: logarithm(((1 - self._half) / self._half) ** 2, self.hashes)
     )
-    f: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="f"))
-    p: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="p"))
-    q: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="q"))
+    f: Converted[EpsilonLike, Fraction] = named(parse_probability)
+    p: Converted[EpsilonLike, Fraction] = named(parse_probability)
+    q: Converted[EpsilonLike, Fraction] = named(parse_probability)
 
     def __post_init__(self) -> None:
         if self.f in (0, 1):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
 from anonhist.local.randomizers.closed import LabelSurvey
 from anonhist.local.reports import BytesColumn, Column, nonzero_cells
 from anonhist.local.survey import check_entries
 from anonhist.numeric import ExponentialQuotient
-from anonhist.randomness import bernoulli, bernoulli_bits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
 
 # Sums of this many bits fit in a byte.
 _ROWS = 255

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
+from typing import ClassVar, Literal, SupportsIndex, get_args
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.mechanisms.estimators.statistic_mechanism import (
     Asked,
     StatisticMechanism,
@@ -19,20 +19,16 @@ from anonhist.mechanisms.estimators.statistic_mechanism import (
     populations,
     public_size,
 )
-from anonhist.mechanisms.estimators.weights import largest_bias, surprise
+from anonhist.mechanisms.estimators.weights import WholeWeights, largest_bias, surprise
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import Jackknife, MillerMadow, PlugIn, Polynomial, entropy_unit
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.estimator import check_method, scaled
+from anonhist.properties.estimator import LinearStatistic, check_method, scaled
 from anonhist.properties.power_sum import PowerSum
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.uniformity import DistanceToUniformity, distance_bias
 from anonhist.randomness import RandomSource
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.estimators.weights import WholeWeights
-    from anonhist.properties.estimator import LinearStatistic
 
 _LINEAR = {estimator.name: estimator for estimator in (Jackknife(), MillerMadow(), PlugIn())}
 PrivateEntropyMethod = Literal["polynomial", "jackknife", "miller-madow", "plug-in"]
@@ -100,8 +96,7 @@ class EntropyMechanism(StatisticMechanism):
         """Return the weights, in nats, for a public number of items."""
         if self.method in _LINEAR:
             return _LINEAR[self.method].statistic(items)
-        size = self.alphabet_size or 1
-        return (self.polynomial or recommended_polynomial(self, items)).statistic(items, size)
+        return (self.polynomial or recommended_polynomial(self, items)).statistic(items, self.alphabet_size or 1)
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return 0 and ln k; without k there is no upper end."""
@@ -230,9 +225,7 @@ class PowerSumMechanism(StatisticMechanism):
     estimator: ClassVar[type[PowerSum]] = PowerSum
 
     _: KW_ONLY
-    order: Converted[SupportsIndex, int] = converted(
-        partial(parse_whole_number, name="order", least=2, most=LARGEST_ORDER)
-    )
+    order: Converted[SupportsIndex, int] = named(parse_whole_number, least=2, most=LARGEST_ORDER)
     alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 
     def statistic(self, items: int) -> LinearStatistic:
@@ -368,7 +361,7 @@ class UniformityMechanism(StatisticMechanism):
     estimator: ClassVar[type[DistanceToUniformity]] = DistanceToUniformity
 
     _: KW_ONLY
-    alphabet_size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="alphabet_size"))
+    alphabet_size: Converted[SupportsIndex, int] = named(parse_whole_number)
 
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from functools import lru_cache
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from anonhist.accounting.recording import Price, recording
+from anonhist.accounting.recording import Account, Price, recording
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
-from anonhist.mechanisms.noise import exact_noise
+from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.mechanisms.setting import Setting, check_profile, whole_items, without_sizes
 from anonhist.numeric.arrays import read_only
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, check_level, quantile
-from anonhist.properties.sampling import Assemblage
+from anonhist.properties.estimator import LinearStatistic
+from anonhist.properties.sampling import Assemblage, SampleDistribution
+from anonhist.randomness import RandomSource
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.content import estimates_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from anonhist.accounting.recording import Account
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.privacy import EpsilonLike
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimator import LinearStatistic
-    from anonhist.properties.sampling import SampleDistribution
-    from anonhist.randomness import RandomSource
 
 # Names of the components of the error.
 SAMPLING, NOISE = "sampling, at most", "privacy noise"
@@ -98,9 +91,7 @@ class StatisticMechanism(Setting, ABC):
     estimator: ClassVar[type[Any]]
 
     _: KW_ONLY
-    known_items: Converted[SupportsIndex | float | None, int | None] = converted(
-        optional(partial(whole_items, name="known_items")), default=None
-    )
+    known_items: Converted[SupportsIndex | float | None, int | None] = named(optional(whole_items), default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -194,8 +185,7 @@ class StatisticMechanism(Setting, ABC):
 
     def noise_variance(self, statistic: LinearStatistic, items: int) -> float:
         """Return the variance of the noise of a statistic, within a few per cent, for choosing parameters."""
-        weights = WholeWeights.of(statistic, items, fineness=self.fineness, digits=_FORESEEN)
-        return 2 * self.scale_of(weights) ** 2
+        return 2 * self.scale_of(WholeWeights.of(statistic, items, fineness=self.fineness, digits=_FORESEEN)) ** 2
 
     def scale_of(self, weights: WholeWeights) -> float:
         """Return b for weights on their grid."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
+from functools import lru_cache
+from typing import ClassVar, Literal, SupportsIndex, get_args
 
 import numpy as np
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.mechanisms.estimators.statistic_mechanism import (
     Asked,
     StatisticMechanism,
@@ -20,7 +20,7 @@ from anonhist.mechanisms.estimators.statistic_mechanism import (
     populations,
     public_size,
 )
-from anonhist.mechanisms.estimators.weights import largest_bias, new_labels
+from anonhist.mechanisms.estimators.weights import WholeWeights, largest_bias, new_labels
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
@@ -41,9 +41,6 @@ from anonhist.properties.unseen_labels import (
     usual_trials,
 )
 from anonhist.randomness import RandomSource
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.estimators.weights import WholeWeights
 
 # If the number of labels is not known, these multiples of the number of items are tried.
 _LABELS_PER_ITEM = (0.5, 2.0, 10.0)
@@ -89,7 +86,7 @@ class SupportCoverageMechanism(StatisticMechanism):
     estimator: ClassVar[type[SmoothedPoisson]] = SmoothedPoisson
 
     _: KW_ONLY
-    draws: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="draws", most=MAX_DRAWS))
+    draws: Converted[SupportsIndex, int] = named(parse_whole_number, most=MAX_DRAWS)
     method: str | None = None
     alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 

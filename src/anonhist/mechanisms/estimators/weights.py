@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import mul
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.arrays import Floats, Ints
+from anonhist.profiles import Profile
+from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import Assemblage, SampleDistribution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.numeric.arrays import Floats, Ints
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimator import LinearStatistic
 
 # Every label is off by at most half a step of the grid; n times that must be small compared to the noise.
 FINEST = 2.0**34
@@ -105,8 +101,7 @@ class WholeWeights:
             return self.highest - self.lowest
         steps = np.diff(self.at_knots)
         # The largest step up to n − 1 − a, for a = 0, 1, …; the other sign is the same pair exchanged.
-        partners = np.maximum.accumulate(steps)[::-1]
-        return int((partners - steps).max())
+        return int((np.maximum.accumulate(steps)[::-1] - steps).max())
 
     @property
     def middle(self) -> int:

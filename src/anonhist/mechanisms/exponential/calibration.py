@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
+from anonhist.numeric.arrays import Floats
 from anonhist.privacy import short_decimal
-
-if TYPE_CHECKING:
-    from anonhist.numeric.arrays import Floats
 
 # The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2⁴⁰.
 MAX_DURFEE_SIZE = 2**20
@@ -208,8 +205,7 @@ def band_width(parameters: FamilyParameters) -> int:
     log_terms = log_infinite - c * k * k - 2 * log_factorials
     # Terms at least halve where q^(2k+1) ≤ (1 − q^(k+1))²/2: from there on the sum is below twice its first term.
     halving = np.exp(-c * (2 * k + 1)) <= np.expm1(-c * (k + 1)) ** 2 / 2
-    enough = (log_terms + math.log(2) <= target) & halving
-    return max(1, int(np.argmax(enough)))
+    return max(1, int(np.argmax((log_terms + math.log(2) <= target) & halving)))
 
 
 def band_shape(parameters: FamilyParameters) -> tuple[int, int]:

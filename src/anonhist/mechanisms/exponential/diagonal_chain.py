@@ -156,8 +156,7 @@ class DiagonalChain:
         ahead = self.right.future.values.ravel()
         flagged = right.copy()
         for index in np.flatnonzero(corner).tolist():
-            run = _corner_run(legs[index], int(left_edges[index]))
-            no_flag, flag = _flag_weights(run, self.parameters.z)
+            no_flag, flag = _flag_weights(_corner_run(legs[index], int(left_edges[index])), self.parameters.z)
             here = ahead[flagged[index] : flagged[index] + 2]
             flagged[index] += int(choices.rows(np.array([[no_flag * here[0], flag * here[1]]]))[0])
         return flagged
@@ -192,8 +191,7 @@ def _flag_weights(run: int, z: float) -> tuple[float, float]:
 def denoise(released: FrobeniusCoordinates, *, c: float) -> FrobeniusCoordinates:
     """Return the diagram of all cells that are more likely in than out, given an output with decay rate ``c``."""
     chain = DiagonalChain(released, FamilyParameters(c, 0.0))
-    offsets = chain.offsets
-    size = int(offsets[_median(chain.level_weights())]) + chain.durfee_size
+    size = int(chain.offsets[_median(chain.level_weights())]) + chain.durfee_size
     left, right = chain.left, chain.right
     return FrobeniusCoordinates(
         _lengths(right, chain.start_weights(right, left), size), _lengths(left, chain.start_weights(left, right), size)

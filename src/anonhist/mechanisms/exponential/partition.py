@@ -7,14 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import partial
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, frozen, named
 from anonhist.mechanisms.exponential.calibration import (
     LARGEST_EPSILON,
     MAX_DURFEE_SIZE,
@@ -26,15 +25,13 @@ from anonhist.mechanisms.exponential.calibration import (
     check_member,
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, denoise
+from anonhist.mechanisms.noise import Choices
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import DrawnMechanism, RunOfOne, bounded_profile, with_at_most
+from anonhist.numeric.arrays import Ints
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import RandomSource
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Choices
-    from anonhist.numeric.arrays import Ints
 
 # Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
 # with its uniform prior increases the error (measured).
@@ -215,9 +212,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
     runs_hold_from: ClassVar[Fraction] = Fraction(3, 2)
 
     _: KW_ONLY
-    public_items: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_items", most=LARGEST_NUMBER)
-    )
+    public_items: Converted[SupportsIndex | float, int] = named(whole_items, most=LARGEST_NUMBER)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -300,12 +295,8 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     runs_hold_from: ClassVar[Fraction] = Fraction(2)
 
     _: KW_ONLY
-    public_items: Converted[SupportsIndex | float, int] = converted(
-        partial(whole_items, name="public_items", most=LARGEST_NUMBER)
-    )
-    delta: Converted[EpsilonLike, Fraction] = converted(
-        partial(parse_epsilon, name="delta"), default=Fraction(1, 10**9)
-    )
+    public_items: Converted[SupportsIndex | float, int] = named(whole_items, most=LARGEST_NUMBER)
+    delta: Converted[EpsilonLike, Fraction] = named(parse_epsilon, default=Fraction(1, 10**9))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -383,7 +374,6 @@ def draw_inside(chain: DiagonalChain, window: Window, size: int, choices: Choice
     """Draw partitions from a chain until ``size`` of them lie in a window."""
     kept: list[Profile] = []
     while len(kept) < size:
-        drawn = chain.draw(size - len(kept), choices)
-        made = (bounded_profile(each.arms, each.legs) for each in drawn)
+        made = (bounded_profile(each.arms, each.legs) for each in chain.draw(size - len(kept), choices))
         kept.extend(each for each in made if window.holds(each))
     return kept

@@ -17,22 +17,18 @@ For z > 0 a level has four states (type of the edge just crossed, hidden flag): 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.mechanisms.exponential.calibration import FamilyParameters, band_shape, negligible_order
+from anonhist.mechanisms.noise import Choices
 from anonhist.numeric import BlockMatrix, BlockVector, read_only
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse, pulsing
 from anonhist.profiles.counts import MAX_ITEMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anonhist.mechanisms.noise import Choices
-    from anonhist.numeric.arrays import Floats, Ints
 
 STAY_P, STAY_T, DROP_P, DROP_T = range(4)
 _LN_2 = math.log(2)
@@ -297,8 +293,7 @@ class SideChain:
         result = []
         for index in range(starts.size):
             inner = where[borders[index] : borders[index + 1]]
-            outer = self._draw_tail(int(state[index]), choices)
-            result.append(np.concatenate((inner, outer))[::-1])
+            result.append(np.concatenate((inner, self._draw_tail(int(state[index]), choices)))[::-1])
         return result
 
     def _draw_step(self, before: Ints, segment: Segment, choices: Choices) -> Ints:
@@ -349,8 +344,7 @@ class SideChain:
                 drops.append(content)
                 content, level = content + 1, level - 1
                 continue
-            crossings = np.concatenate((band.drop[inner], band.stay[inner]))
-            weights = band.tail.weigh(crossings, np.arange(at - m, at + m))
+            weights = band.tail.weigh(np.concatenate((band.drop[inner], band.stay[inner])), np.arange(at - m, at + m))
             if inner == STAY_P:
                 # From here, each further stay has probability q^level: draw their number at once, then drop.
                 content += choices.geometric(band.parameters.c, level)
@@ -391,5 +385,4 @@ def without_higher(future: BlockVector, highest: int) -> BlockVector:
 def within_int64(drops: list[int]) -> Ints:
     """Return ascending lengths as int64; larger ones are packed just below its maximum: post-processing."""
     last = len(drops) - 1
-    pressed = [min(length, MAX_ITEMS - (last - index)) for index, length in enumerate(drops)]
-    return np.array(pressed, dtype=np.int64)
+    return np.array([min(length, MAX_ITEMS - (last - index)) for index, length in enumerate(drops)], dtype=np.int64)

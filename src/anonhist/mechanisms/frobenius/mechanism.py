@@ -27,7 +27,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,19 +43,13 @@ from anonhist.mechanisms.frobenius.row_band import (
 )
 from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows, noisy_rows
 from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
-from anonhist.mechanisms.noise import add_noise, exact_noise, of_rows, simulated_noise
+from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
+from anonhist.numeric.arrays import Bools, Floats, Ints
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.randomness import RandomSource
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.made import check_diagram
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from anonhist.mechanisms.noise import Noise
-    from anonhist.numeric.arrays import Bools, Floats, Ints
-    from anonhist.randomness import RandomSource
-
 
 # Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.
 MARGIN = 8
@@ -261,7 +256,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
         """Return ``size`` runs and the misfit of each."""
-        return [run for fits in self._batches(profile, size, rng) for run in self._published(fits)]
+        return [run for fits in self._batches(profile, size, rng) for run in zip(*self._published(fits), strict=True)]
 
     def simulate_with_evidence(
         self, profile: Profile, *, size: int, rng: np.random.Generator
@@ -280,23 +275,20 @@ class FrobeniusMechanism(AdditiveMechanism):
             runs = dict(
                 pair
                 for fits in self._fit_each(public, noise)
-                for pair in zip(fits.places.tolist(), self._published(fits), strict=True)
+                for pair in zip(fits.places.tolist(), self._published(fits)[0], strict=True)
             )
-            yield [runs[place][0] for place in range(len(public))]
+            yield [runs[place] for place in range(len(public))]
 
     def sum_evidence(self, parts: Sequence[Released]) -> Evidence:
         """Return intervals for sums over several profiles that were released together."""
-        made = [(each.release, each.noisy) for each in parts]
-        epsilon = float(self.epsilon_per_cell)
-        return sum_evidence([each.profile for each, _ in made], [noisy for _, noisy in made], epsilon=epsilon)
+        released, noisy = [each.release.profile for each in parts], [each.noisy for each in parts]
+        return sum_evidence(released, noisy, epsilon=float(self.epsilon_per_cell))
 
     def _batches(self, profile: Profile, size: int, rng: np.random.Generator) -> Iterator[Fits]:
         """Yield the fits of runs on a public profile, ``size`` in all."""
         check_diagram(profile)
-        public, noise = (
-            FrobeniusCoordinates.of(self.admit(profile)),
-            CoordinateNoise(self.epsilon_per_cell, simulated_noise(rng)),
-        )
+        public = FrobeniusCoordinates.of(self.admit(profile))
+        noise = CoordinateNoise(self.epsilon_per_cell, simulated_noise(rng))
         length = public.durfee_size + math.ceil(MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
@@ -318,25 +310,20 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     def _fit_each(self, profiles: Sequence[Profile], noise: Noise) -> list[Fits]:
         """Spend the budget on each profile, and fit all of them."""
-        fits = [
-            self._fit(places, noisy)
-            for places, noisy in CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)
-        ]
+        fits = [self._fit(*drawn) for drawn in CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)]
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
     def _fit(self, places: Ints, noisy: NoisyCoordinates) -> Fits:
         found = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=float(self.epsilon_per_cell))
         return Fits(places, noisy, [arm for arm, _ in found], [leg for _, leg in found])
 
-    def _published(self, fits: Fits) -> list[tuple[Profile, float]]:
+    def _published(self, fits: Fits) -> tuple[list[Profile], list[float]]:
         """Return the published profile of each run, and the misfit of its fit."""
         misfits = unsmoothed_misfit(fits.arms, fits.legs, fits.noisy.arms.beside(fits.noisy.legs))
-        sides = zip(fits.arms, fits.legs, misfits, strict=True)
-        return [(self.publishable(bounded_profile(arm, leg)), misfit) for arm, leg, misfit in sides]
+        return [self.publishable(each) for each in map(bounded_profile, fits.arms, fits.legs)], misfits
 
     def _publish(self, fits: Fits) -> list[tuple[Profile, Evidence]]:
         """Return the published profile of each run, and its evidence."""
-        found = self._published(fits)
-        released, misfits = [run for run, _ in found], [misfit for _, misfit in found]
+        released, misfits = self._published(fits)
         evidence = evidence_of(released, fits.noisy, misfits, epsilon=float(self.epsilon_per_cell))
         return [*zip(released, evidence, strict=True)]

@@ -21,7 +21,7 @@ never privacy. ``epsilon`` is the rate of the noise, ε/Δ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
@@ -29,18 +29,14 @@ from anonhist.mechanisms.frobenius.row_weights import (
     ALONE_FROM,
     NEXT_TO_NOTHING,
     Future,
+    NoisyRows,
     RowWeights,
     WindowSums,
     carried_moments,
     places_of,
 )
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-    from anonhist.numeric.arrays import Floats, Ints
 
 _BLOCK_CELLS = 2**22
 
@@ -279,5 +275,4 @@ def _size(reaches: Floats) -> Ints:
 
 def _coordinates(rows: Ints, size: int) -> Ints:
     """Clip rows to the Durfee size, and sort out small violations of order that windows and grids may leave."""
-    kept = np.maximum(np.minimum.accumulate(rows[:size]), size)
-    return kept - np.arange(1, size + 1)
+    return np.maximum(np.minimum.accumulate(rows[:size]), size) - np.arange(1, size + 1)

@@ -21,24 +21,22 @@ the rate of the noise, ε/Δ.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from anonhist.mechanisms.noise import noise_quantile
 from anonhist.numeric import decreasing_fit
-from anonhist.numeric.arrays import rises, widen_to_falling
+from anonhist.numeric.arrays import Bools, Floats, Ints, rises, widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
 
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.profiles import Profile
 
     _RowNumbers = TypeVar("_RowNumbers", Floats, Ints)
@@ -232,8 +230,7 @@ def _bounds(noisy: NoisyRows, guess: Floats, epsilon: float, tail: float) -> tup
     is_last = np.ones(noisy.begins.shape, dtype=np.bool_)
     is_last[:, :-1] = noisy.begins[:, 1:]
     highs = np.take_along_axis(upper, group + is_last, axis=1)
-    lows = np.take_along_axis(lower, group + ~noisy.begins, axis=1)
-    return lows, highs
+    return np.take_along_axis(lower, group + ~noisy.begins, axis=1), highs
 
 
 def _least(total: Floats, before: Floats, rows: Floats) -> Floats:

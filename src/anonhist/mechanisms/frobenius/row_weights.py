@@ -10,18 +10,14 @@ of the two stages before: released values, so no budget is spent on choosing. Ea
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.mechanisms.noise import add_noise
 from anonhist.numeric import decreasing_fit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from anonhist.numeric.arrays import Bools, Floats, Ints
+from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # Half-width of a window, and the largest distance of its center from the observed value, in noise scales 1/ε.
 _REACH, _TRUST = 14.0, 9.0
@@ -362,8 +358,7 @@ class _Stage:
         groups = group[:, -1] + 1
         inside = np.arange(seen.shape[1]) < groups[:, None]
         middle = first + (count + 1) / 2
-        mean = (seen.astype(np.float64) * inside).sum(axis=1) / count + middle
-        return cls(mean, groups / count**2, middle)
+        return cls((seen.astype(np.float64) * inside).sum(axis=1) / count + middle, groups / count**2, middle)
 
 
 def _group_sizes(stages: list[_Stage], sizes: Ints, epsilon: float, *, most: int) -> Ints:

@@ -29,18 +29,16 @@ import numpy as np
 
 from anonhist.mechanisms.bands import differences, merge_steps, whole, whole_highs
 from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
-from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows
 from anonhist.mechanisms.noise import deviation, of_sums, sum_quantiles
 from anonhist.numeric import decreasing_fit
-from anonhist.numeric.arrays import widen_to_falling
+from anonhist.numeric.arrays import Bools, Floats, Ints, widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates
-    from anonhist.numeric.arrays import Bools, Floats, Ints
     from anonhist.profiles import Profile
 
     _Sides = list[Ints]
@@ -119,8 +117,7 @@ def _ends(bands: Sequence[KPlusBand]) -> Ints:
     if last <= _APART:
         return ends
     beyond = _APART * np.exp2(np.arange(1, 1 + int(np.ceil(_STEPS * np.log2(last / _APART)))) / _STEPS)
-    whole = np.unique(beyond[beyond < min(last, 2.0**62)].astype(np.int64))
-    return np.concatenate((ends, whole, [last]))
+    return np.concatenate((ends, np.unique(beyond[beyond < min(last, 2.0**62)].astype(np.int64)), [last]))
 
 
 def _is_alone(side: NoisyRows) -> Bools:
