@@ -7,24 +7,18 @@ that nothing reads, is asked about: to leave it out would lose its counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import RowKind, required_key
-from anonhist.ingest.engine import Spilling
+from anonhist.ingest.columns import Header, Opened, RowKind, required_key
+from anonhist.ingest.engine import EngineLimits, Spilling
 from anonhist.ingest.files import COUNTED, LINES, Form, check_stated, check_there
 from anonhist.ingest.holders import ArrowTable, Files, FrameOfPolars, Holder, NoTable, Reading, StandardInput, holder_of
 from anonhist.ingest.memory import counted_table, plain_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from anonhist.ingest.columns import Header, Opened
-    from anonhist.ingest.engine import EngineLimits
-    from anonhist.ingest.protection import Protection
+from anonhist.ingest.protection import Protection
 
 _STRUCTURES = (
     "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
