@@ -35,9 +35,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed of a soak, before the processes are started that share it."""
-    if config.option.soak and config.option.soak_seed is None:
+    """Choose the seed of a soak, or take that of the process which shares the tests."""
+    if hasattr(config, "workerinput"):
+        config.option.soak_seed = config.workerinput["soak_seed"]
+    elif config.option.soak and config.option.soak_seed is None:
         (config.option.soak_seed,) = np.random.SeedSequence().generate_state(1).tolist()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process with which tests are shared the seed of the soak: it gets the words of the command alone."""
+    node.workerinput["soak_seed"] = node.config.option.soak_seed
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -101,32 +101,6 @@ def test_quick_runs_every_check_and_the_first_case_of_each_quick_test() -> None:
     assert re.search(r"\d+ deselected", done.stdout)
 
 
-@pytest.mark.slow
-def test_a_soak_draws_cases_by_its_seed() -> None:
-    def cases(*options: str) -> set[str]:
-        file = "tests/local/test_rappor_counts.py"
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--soak",
-            "--collect-only",
-            "-q",
-            "-p",
-            "no:randomly",
-            *options,
-            file,
-        ]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        return {line for line in done.stdout.splitlines() if "::test_intervals_hold_where_bits_are_few[" in line}
-
-    drawn = [cases("--soak-seed", seed) for seed in ("1", "1", "2", "3")]
-    assert drawn[0] == drawn[1]
-    assert len({frozenset(names) for names in drawn}) > 1
-    assert {len(names) for names in drawn} == {3}
-    assert cases("--every-case") > set.union(*drawn)
-
-
 def test_help_lists_the_targets() -> None:
     done = make("help", folder=ROOT)
     assert re.findall(r"^make (\w+)", done.stdout, re.MULTILINE) == [
