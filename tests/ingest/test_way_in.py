@@ -1,4 +1,4 @@
-"""Neighbors through every way in, pairwise: each entrance with each source, each beginning with each ending."""
+"""Neighbors through a few ways in, from each source, each beginning with each ending; ``make soak`` reads them all."""
 
 from collections import defaultdict
 from collections.abc import Iterator
