@@ -445,7 +445,7 @@ def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
     bits = digits + 32
     while True:
         lower = upper = 0
-        least, most = _exp_bounds(gamma, bits=bits)
+        least, most = _exp_bounds(gamma, bits)
         for a in f:
             lower = (lower * (least if lower >= 0 else most) >> bits) + (a << bits)
             upper = (a << bits) - (-upper * (most if upper >= 0 else least) >> bits)
@@ -454,7 +454,9 @@ def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
         bits *= 2
 
 
-_exp_bounds = lru_cache(maxsize=256)(exp_bounds)
+@lru_cache(maxsize=256)
+def _exp_bounds(gamma: Fraction, bits: int) -> Bounds:
+    return exp_bounds(gamma, bits=bits)
 
 
 def _shift(value: int, shift: int) -> int:
