@@ -13,7 +13,7 @@ GROUPS := $(VENV)/.pip-stamp
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-MINUTES ?= 10
+MINUTES ?= 3
 COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
 
 .PHONY: help demo test quick soak mutants check profile map docs dist fix bench clean
@@ -31,7 +31,7 @@ test: check ## run every check, and all tests but those that take long
 quick: check ## run every check and the first case of each quick test, as after an edit
 	$(PYTEST) --quick
 
-soak: $(DEV) ## run the tests that take long, and read neighbors through every way in with fresh seeds: make soak MINUTES=10
+soak: $(DEV) ## run the tests that take long, and read neighbors through every way in with fresh seeds: make soak MINUTES=60
 	$(PYTEST) --soak $(if $(SEED),--soak-seed $(SEED))
 	$(BIN)/python -m anonhist_testing.way_in.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 

@@ -43,6 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Share a soak among one process more than there are processors: it waits for servers and other programs."""
+    return 1 + (os.cpu_count() or 1) if config.option.soak else None
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a process with which tests are shared the seed of the soak: it gets the words of the command alone."""
     node.workerinput["soak_seed"] = node.config.option.soak_seed
@@ -77,12 +83,16 @@ def _that_take_long(items: list[pytest.Item]) -> set[int]:
     return found
 
 
+# So many of the cases beyond the first, where no other number is marked.
+DRAWN = 8
+
+
 def _drawn(items: list[pytest.Item], seed: int) -> set[int]:
-    """Return all tests, but of each that is marked drawn so many cases, which its name and the seed decide."""
+    """Return all tests, but of each that is marked first or drawn so many cases, as its name and the seed decide."""
     found = set()
     for cases in _cases(items):
-        asked = cases[0].get_closest_marker("drawn")
-        most = len(cases) if asked is None else asked.args[0]
+        asked, first = (cases[0].get_closest_marker(name) for name in ("drawn", "first"))
+        most = asked.args[0] if asked else DRAWN if first else len(cases)
         rng = UNSEEDED([seed, crc32(cases[0].nodeid.partition("[")[0].encode())])
         found |= {id(cases[at]) for at in rng.permutation(len(cases))[:most]}
     return found

@@ -22,8 +22,9 @@ UNITS = {"items": PrivacyUnit.item(), "users": PrivacyUnit.user(max_items=3, gro
 
 
 @pytest.mark.slow
-@each_of("unit", list(UNITS))
-@each_of("epsilon", ["0.3", "3"])
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("epsilon", ["0.3", "3"])
 def test_measured_errors_of_groups_are_near_the_predicted(unit: str, epsilon: str) -> None:
     # Drawn from Zipf laws, of which the plan knows the numbers of items and of labels alone.
     rng = np.random.default_rng(4)

@@ -128,6 +128,7 @@ ESTIMATORS: dict[str, Callable[[str, int], Estimator]] = {
 # Of each the ratio of the privacy part, root mean square over 40 releases, to what 300 releases really are off. Both
 # are good to 4 and 3 % (normal errors); kurtosis and the difference between data and release leave 25 %.
 @pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("epsilon", ["1", "2"])
 def test_the_privacy_part_is_the_spread_over_releases(epsilon: str) -> None:
     for name, options in (

@@ -34,6 +34,11 @@ def test_slow(request):
 @pytest.mark.parametrize("case", range(40))
 def test_many(case, request):
     leave(request)
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("case", range(15))
+def test_others(case, request):
+    leave(request)
 """
 
 
@@ -55,22 +60,22 @@ def ran(folder: Path, *options: str) -> tuple[dict[str, str], str]:
     return {path.name: path.read_text(encoding="utf-8") for path in (folder / "ran").iterdir()}, done.stdout
 
 
-FIRST = {"test_quick[0]", "test_quick[1]", "test_quick[2]", "test_whole", "test_many[0]", "test_many[1]"}
+FIRST = {"test_quick[0]", "test_many[0]", "test_others[0]"}
 
 
 @pytest.mark.full
 def test_each_case_is_left_to_one(run: Path) -> None:
-    assert set(ran(run)[0]) == FIRST
-    assert set(ran(run, "--quick")[0]) == {"test_quick[0]", "test_many[0]"}
+    assert set(ran(run)[0]) == {*FIRST, "test_quick[1]", "test_quick[2]", "test_whole", "test_many[1]"}
+    assert set(ran(run, "--quick")[0]) == FIRST
     others, _ = ran(run, "--soak", "--every-case")
-    assert set(others) == {"test_slow", *(f"test_many[{case}]" for case in range(2, 40))}
+    many, rest = (f"test_many[{case}]" for case in range(2, 40)), (f"test_others[{case}]" for case in range(1, 15))
+    assert set(others) == {"test_slow", *many, *rest}
 
 
 @pytest.mark.full
 def test_a_soak_draws_cases_by_the_seed_that_it_prints_in_all_processes(run: Path) -> None:
     drawn, told = ran(run, "--soak", "-n", "2")
-    assert len(drawn) == 5
-    assert drawn.keys() > {"test_slow"}
+    assert sorted(name.partition("[")[0] for name in drawn) == ["test_many"] * 4 + ["test_others"] * 8 + ["test_slow"]
     found = re.search(r"What was drawn: --soak-seed (\d+)", told)
     assert found is not None
     assert set(drawn.values()) == {found[1]}

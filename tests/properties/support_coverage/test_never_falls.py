@@ -183,6 +183,7 @@ def test_ends_of_intervals_never_fall_as_draws_grow(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(1)
 @each_of("name", ("trees", "ever fewer", "zipf"))
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_of_a_release_ends_never_fall_as_draws_grow(name: str, epsilon: str) -> None:
