@@ -54,10 +54,20 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["soak_seed"] = node.config.option.soak_seed
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say by which seed the draws of a soak can be had again."""
-    if terminalreporter.config.option.soak:
-        terminalreporter.write_line(f"What was drawn: --soak-seed {terminalreporter.config.option.soak_seed}")
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say by which seed the draws of a soak can be had again, should it not live to its end."""
+    _tell_seed(session.config)
+
+
+def pytest_terminal_summary(config: pytest.Config) -> None:
+    """Say it again, below all that is printed meanwhile."""
+    _tell_seed(config)
+
+
+def _tell_seed(config: pytest.Config) -> None:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if config.option.soak and reporter is not None:
+        reporter.write_line(f"What is drawn: --soak --soak-seed {config.option.soak_seed}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

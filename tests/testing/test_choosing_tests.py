@@ -76,9 +76,11 @@ def test_each_case_is_left_to_one(run: Path) -> None:
 def test_a_soak_draws_cases_by_the_seed_that_it_prints_in_all_processes(run: Path) -> None:
     drawn, told = ran(run, "--soak", "-n", "2")
     assert sorted(name.partition("[")[0] for name in drawn) == ["test_many"] * 4 + ["test_others"] * 8 + ["test_slow"]
-    found = re.search(r"What was drawn: --soak-seed (\d+)", told)
-    assert found is not None
-    assert set(drawn.values()) == {found[1]}
-    assert ran(run, "--soak", "--soak-seed", found[1])[0] == drawn
+    # First of all, and at the end.
+    first, last = re.findall(r"What is drawn: (--soak --soak-seed (\d+))", told)
+    assert first == last
+    assert told.startswith("What is drawn")
+    assert set(drawn.values()) == {first[1]}
+    assert ran(run, *first[0].split())[0] == drawn
     others = [ran(run, "--soak", "--soak-seed", seed)[0].keys() for seed in ("1", "2")]
     assert others[0] != others[1]

@@ -1,5 +1,6 @@
 """The harness of the way in: its tables are what it says, its distances are right, and what is broken is caught."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -199,11 +200,37 @@ def test_a_soak_begins_with_what_is_planned(monkeypatch: pytest.MonkeyPatch) -> 
     assert (case.beginning, case.ending, options) == (None, None, {})
 
 
+def test_what_breaks_the_harness_is_told_and_starves_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(case: Case, **_: Any) -> Found:
+        if case.entrance.name == "profile":
+            raise ValueError("of the harness")
+        return Found(pairs=1)
+
+    monkeypatch.setattr(soak, "judge", broken)
+    monkeypatch.setattr(judging, "judge", broken)
+    found = soak.run(soak.Task(7, ("profile", "profile of users"), ("polars",), 0.01, None))
+    told = found["profile", "polars"].failures
+    assert all(each.startswith("profile, polars: ValueError: of the harness\n  python -m") for each in told)
+    assert abs(len(told) - found["profile of users", "polars"].pairs) <= 1
+
+
+def test_what_a_process_read_that_died_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Deadly(soak.Task):
+        def __reduce__(self) -> Any:
+            return os._exit, (3,)
+
+    monkeypatch.setattr(soak, "Task", Deadly)
+    assert soak.main(["--entrance", "profile", "--source", "polars", "--minutes", "0.01"]) == 1
+    assert capsys.readouterr().out.endswith("ended while it read this; its other results are lost:\n  nothing yet\n")
+
+
 def test_what_is_as_promised_ends_with_zero(capsys: pytest.CaptureFixture[str]) -> None:
     assert soak.main(["--rounds", "2", "--entrance", "profile", "--source", "polars"]) == 0
     told = capsys.readouterr().out
     assert "  polars                                12 pairs,    0 refused, largest distance 1 / 1\n" in told
-    assert told.endswith("\n12 pairs of neighbors, 0 failures; 0 of 1 were not read\n")
+    assert told.endswith("\n12 pairs of neighbors, 0 failures; 0 of 1 were not read, 0 of them for want of time\n")
 
 
 def test_names_of_values_are_their_own() -> None:

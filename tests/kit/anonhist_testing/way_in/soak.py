@@ -10,10 +10,14 @@ import argparse
 import multiprocessing
 import os
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +52,8 @@ class Task:
     rounds: int | None
     beginning: str | None = None
     ending: str | None = None
+    #: The file that says what is being read, should the process not live to say it.
+    note: str | None = None
 
 
 @dataclass
@@ -69,11 +75,17 @@ class _Cell:
     def go_on(self, task: Task) -> None:
         """Judge one case more."""
         start = time.monotonic()
+        case = Case(task.seed + self.rounds, self.entrance, self.source, task.beginning, task.ending)
+        turn = None
         if self.first is not None and self.is_due:
-            self.found.add(judge_in_turn(replace(self.first, seed=task.seed), self.first.seed))
-        else:
-            case = Case(task.seed + self.rounds, self.entrance, self.source, task.beginning, task.ending)
-            self.found.add(judge(case))
+            case, turn = replace(self.first, seed=task.seed), task.seed + self.first.seed
+        if task.note is not None:
+            Path(task.note).write_text(case.replay(), encoding="utf-8")
+        try:
+            self.found.add(judge(case) if turn is None else judge_in_turn(case, turn))
+        except Exception as error:  # noqa: BLE001  # told, and the others go on
+            told = f"{self.entrance.name}, {self.source.name}: {type(error).__name__}: {error}"
+            self.found.failures.append(f"{told}\n  {case.replay()}")
         self.seconds += time.monotonic() - start
         self.rounds += 1
 
@@ -88,10 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rounds = asked.rounds or (1 if asked.entrance and asked.source and asked.minutes is None else None)
     minutes = None if rounds else MINUTES if asked.minutes is None else asked.minutes
     whole = Task(seed, entrances, sources, minutes, rounds, asked.beginning, asked.ending)
-    results: Results = {}
-    for found in [run(whole)] if rounds else _in_processes(whole):
-        results |= found
-    return _tell(results, entrances)
+    ended: list[str] = []
+    results = run(whole) if rounds else _in_processes(whole, ended)
+    return max(_tell(results, entrances), *(_tell_end(each) for each in ended), 0)
 
 
 def run(task: Task) -> Results:
@@ -133,25 +144,38 @@ def _next(cells: Sequence[_Cell], task: Task) -> _Cell | None:
     left = [cell for cell in cells if task.rounds is None or cell.rounds < task.rounds]
     tried: dict[str, int] = dict.fromkeys((cell.entrance.name for cell in left), 0)
     for cell in left:
-        tried[cell.entrance.name] += cell.found.pairs + cell.found.refused
+        tried[cell.entrance.name] += cell.found.pairs + cell.found.refused + len(cell.found.failures)
     return min(
         left, key=lambda cell: (not cell.is_due, tried[cell.entrance.name], cell.rounds > 0, cell.seconds), default=None
     )
 
 
-def _in_processes(whole: Task) -> list[Results]:
-    """Share a task: servers in one process, and entrances among as many as there are processors besides."""
+def _in_processes(whole: Task, ended: list[str]) -> Results:
+    """Share a task: servers in one process, and entrances among as many as there are processors besides.
+
+    What a process read last that did not live to tell of it is added to ``ended``.
+    """
     slow = tuple(name for name in whole.sources if name in SERVED)
     fast = tuple(name for name in whole.sources if name not in SERVED)
     processes = max(1, (os.cpu_count() or 2) - 1)
-    tasks = [_part(whole, whole.entrances, slow)] if slow else []
-    tasks += [_part(whole, whole.entrances[place::processes], fast) for place in range(processes) if fast]
-    with ProcessPoolExecutor(len(tasks), mp_context=multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(run, tasks))
-
-
-def _part(whole: Task, entrances: tuple[str, ...], sources: tuple[str, ...]) -> Task:
-    return Task(whole.seed, entrances, sources, whole.minutes, whole.rounds, whole.beginning, whole.ending)
+    tasks = [replace(whole, sources=slow)] if slow else []
+    tasks += [
+        replace(whole, entrances=whole.entrances[place::processes], sources=fast) for place in range(processes) if fast
+    ]
+    results: Results = {}
+    with tempfile.TemporaryDirectory(prefix="way-in-") as folder, ExitStack() as stack:
+        begun = []
+        for place, task in enumerate(tasks):
+            # One that dies takes none of the others with it.
+            pool = stack.enter_context(ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")))
+            note = Path(folder, f"{place}")
+            begun.append((note, pool.submit(run, replace(task, note=str(note)))))
+        for note, future in begun:
+            try:
+                results |= future.result()
+            except BrokenProcessPool:
+                ended.append(note.read_text(encoding="utf-8") if note.exists() else "nothing yet")
+    return results
 
 
 def _names() -> list[str]:
@@ -181,15 +205,24 @@ def _tell(results: Results, entrances: Sequence[str]) -> int:
         for source, found in own.items():
             _say(f"  {source:<34}{_counted(found)}")
     # Last, because logs are often cut at the front.
-    failures = [failure for found in results.values() for failure in found.failures]
+    by_cell = zip_longest(*(found.failures for found in results.values()))
+    failures = [failure for one_each in by_cell for failure in one_each if failure is not None]
     for failure in failures[:_TOLD]:
         _say(f"\n{failure}")
     if len(failures) > _TOLD:
         _say(f"\n… and {len(failures) - _TOLD:,} more")
     pairs = sum(found.pairs for found in results.values())
-    unread = sum(not found.pairs for found in results.values())
-    _say(f"\n{pairs:,} pairs of neighbors, {len(failures):,} failures; {unread:,} of {len(results):,} were not read")
+    unread = [found for found in results.values() if not found.pairs]
+    due = sum(not (found.refused or found.failures) for found in unread)
+    told = f"{len(unread):,} of {len(results):,} were not read, {due:,} of them for want of time"
+    _say(f"\n{pairs:,} pairs of neighbors, {len(failures):,} failures; {told}")
     return 1 if failures else 0
+
+
+def _tell_end(command: str) -> int:
+    """Say what a process was reading that ended before its time."""
+    _say(f"\nA process ended while it read this; its other results are lost:\n  {command}")
+    return 1
 
 
 def _counted(found: Found) -> str:
