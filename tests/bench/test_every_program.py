@@ -20,6 +20,7 @@ def test_make_bench_runs_every_program() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(20)
 @pytest.mark.parametrize("run", RUNS)
 def test_program_runs(
     run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -125,7 +125,7 @@ def _page(release: ah.Release, folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(7)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("bound", [2, 60])
 @pytest.mark.parametrize("name", KINDS)
 def test_every_surface_says_what_intervals_leave_out(name: str, bound: int, cli: Cli, folder: Path) -> None:

@@ -180,7 +180,7 @@ def check_frozen(thing: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(17)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("name", TASKS)
 def test_eight_threads_find_what_one_finds(name: str) -> None:
     before = sys.getswitchinterval()

@@ -111,7 +111,7 @@ def _run(read: Callable[..., Any], hold: Hold, rows: Rows) -> Any:
 
 
 @pytest.mark.first(2)
-@pytest.mark.drawn(24)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("ends", [NUMBERS, FLOATS], ids=["texts", "floats"])
 @pytest.mark.parametrize("read", [_by_item, _by_user, _by_mixed_user, _ordered, _groups, _by_mixed_groups])
 def test_one_row_before_all_others_changes_what_is_read_by_one(

@@ -56,7 +56,7 @@ NAMES: dict[str, Callable[[date], str]] = {
 
 @pytest.mark.full
 @pytest.mark.first(2)
-@pytest.mark.drawn(21)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("column", ["text", "short", "day", "time", "zoned"])
 def test_periods_are_those_of_python_on_every_engine(hold_grouped: Held, column: str) -> None:
     held = {"label": COLUMNS["label"], column: COLUMNS[column]}

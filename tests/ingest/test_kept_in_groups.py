@@ -74,7 +74,7 @@ def counts_in(read: GroupedProfile) -> dict[str | None, list[int]]:
 
 
 @pytest.mark.first(2)
-@pytest.mark.drawn(17)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize(("most", "most_groups"), [(1, None), (3, None), (1, 2), (2, 3)])
 def test_items_of_users_are_kept_by_definition_on_every_engine(
     hold_grouped: Held, most: int, most_groups: int | None

@@ -22,7 +22,7 @@ UNITS = {"items": PrivacyUnit.item(), "users": PrivacyUnit.user(max_items=3, gro
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("epsilon", ["0.3", "3"])
 def test_measured_errors_of_groups_are_near_the_predicted(unit: str, epsilon: str) -> None:

@@ -230,7 +230,7 @@ def shape_of(name: str) -> CumulativeCounts:
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(11)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("mechanism", list(WINDOW_MECHANISMS))
 @pytest.mark.parametrize("shape", ["steady", "at once", "late", "nobody"])
 @pytest.mark.parametrize("epsilon", ["0.2", "3"])

@@ -18,6 +18,7 @@ def _small(cell: Cell) -> Cell:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(20)
 @pytest.mark.parametrize("experiment", _ALL)
 def test_each_experiment_runs(experiment: Experiment) -> None:
     cells = experiment.cells(Size.QUICK)

@@ -22,7 +22,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("shape", ["geometric", "Zipf, 1", "drawn 9"])
 def test_what_is_said_of_the_truth_holds(shape: str, bench: Any) -> None:
     p = np.sort(bench.shapes(LABELS)[shape])[::-1]

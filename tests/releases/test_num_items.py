@@ -45,7 +45,7 @@ MECHANISMS: dict[str, CentralMechanism] = {
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", MECHANISMS)
 @each_of("shape", list(SHAPES))
 def test_the_interval_holds(name: str, shape: str) -> None:

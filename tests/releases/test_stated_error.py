@@ -36,7 +36,7 @@ def real_mean(mechanism: FrobeniusMechanism | PartitionMechanism, data: Profile,
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("name", "epsilon", "unit"),
     [

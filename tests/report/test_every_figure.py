@@ -321,7 +321,7 @@ def test_no_mechanism_and_no_curve_is_forgotten() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(36)
+@pytest.mark.drawn(18)
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, makes in VALUES.items() for name in makes])
 def test_all_text_is_whole_and_legible(kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     value, drawn = value_of(kind, name), record(monkeypatch)

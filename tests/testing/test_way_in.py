@@ -130,7 +130,7 @@ def _broken_reader(entrance: Entrance, renaming: Callable[[list[Any]], list[str 
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(16)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("entrance", ENTRANCES, ids=lambda entrance: entrance.name)
 def test_each_reader_that_is_broken_is_caught(entrance: Entrance) -> None:
     for renaming in BREAKS:

@@ -257,7 +257,7 @@ def samples_of(name: str, n: int, size: int) -> list[Profile]:
 
 # Equal labels look unequal in a sample, so of few draws the error is overstated for them.
 @pytest.mark.slow
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("name", "beyond", "most"),
     [
@@ -292,7 +292,7 @@ def test_up_to_twice_the_items_errors_are_as_stated(name: str, beyond: float, mo
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("times", [0.5, 1, 2, 4])
 def test_the_mixture_errs_no_more_than_the_series(name: str, times: float) -> None:
@@ -309,7 +309,7 @@ def test_the_mixture_errs_no_more_than_the_series(name: str, times: float) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", ["uniform", "zipf"])
 @pytest.mark.parametrize("times", [0.25, 1])
 def test_the_error_of_the_mixture_is_that_of_its_influence_function(name: str, times: float) -> None:
@@ -334,7 +334,7 @@ def test_poisson_smoothing_errs_as_published(times: int, published: float) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("name", "times", "share_held"),
     [
