@@ -13,7 +13,7 @@ GROUPS := $(VENV)/.pip-stamp
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-MINUTES ?= 3
+MINUTES ?= 2
 COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
 
 .PHONY: help demo test quick soak mutants check profile map docs dist fix bench clean

@@ -43,12 +43,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Share a soak among one process more than there are processors: it waits for servers and other programs."""
-    return 1 + (os.cpu_count() or 1) if config.option.soak else None
-
-
-@pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a process with which tests are shared the seed of the soak: it gets the words of the command alone."""
     node.workerinput["soak_seed"] = node.config.option.soak_seed
