@@ -45,7 +45,6 @@ def test_no_report_is_more_than_e_to_the_epsilon_times_likelier(survey: Any) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(8)
 @pytest.mark.parametrize("survey", SURVEYS, ids=repr)
 def test_the_sampler_follows_the_matrix(survey: Any) -> None:
     matrix = np.array([[float(entry) for entry in row] for row in survey.matrix()])

@@ -79,6 +79,7 @@ def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple
 
 
 @pytest.mark.first(1)
+@pytest.mark.drawn(1000)  # all: it is the promise
 @pytest.mark.parametrize("name", MECHANISMS)
 @each_of(
     ("unit", "relation", "public"),
