@@ -58,15 +58,12 @@ docs: $(DEV) ## build the documentation site in build/site, and check it: warnin
 	$(BIN)/python tools/check_site.py build/site
 	$(BIN)/python tools/check_how_to.py
 
-dist: $(DEV) ## build what is published, check it, and run it where nothing else is installed
+dist: $(DEV) ## build what is published, check it, and run it with the oldest and the newest dependencies
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
 	rm -rf dist build
 	$(BIN)/python -m build --quiet
 	$(BIN)/twine check --strict dist/*
-	$(PYTHON) -m venv build/empty
-	build/empty/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd build && empty/bin/anonhist release ../data/bci_trees.csv --epsilon 1 --report trees.html -o trees.json
-	build/empty/bin/python -c 'import importlib.util; assert not importlib.util.find_spec("anonhist_testing")'
+	$(BIN)/python tools/check_dist.py dist
 
 fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,22 @@ def test_versions_agree() -> None:
         anonhist.__version__,
         "Apache-2.0",
     )
+    papers = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert papers["version"] == anonhist.__version__
+    assert f"anonhist=={anonhist.__version__}" in papers["dependencies"]
+
+
+def test_the_conda_recipe_asks_for_what_the_package_does() -> None:
+    import anonhist
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    assert f'version: "{anonhist.__version__}"' in recipe
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    # Two packages have other names there.
+    names = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base"}
+    wanted = [re.split("(>=)", each) for each in [f"python{project['requires-python']}", *project["dependencies"]]]
+    assert run.split("\n") == [f"    - {names.get(name, name)} >={least}" for name, _, least in wanted]
 
 
 def test_templates_of_issues_send_privacy_holes_elsewhere() -> None:
