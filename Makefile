@@ -69,55 +69,9 @@ fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## measure accuracy and speed (about four hours)
+bench: $(DEV) ## measure accuracy and speed, and write docs/benchmarks (about four hours)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
-	$(BIN)/python bench/accuracy.py
-	$(BIN)/python bench/shapes.py
-	$(BIN)/python bench/rivals.py
-	$(BIN)/python bench/rivals.py --small
-	$(BIN)/python bench/alternatives.py
-	$(BIN)/python bench/choice.py
-	$(BIN)/python bench/rates.py --plots docs/images
-	$(BIN)/python bench/randomness.py
-	$(BIN)/python bench/speed.py
-	$(BIN)/python bench/growth.py --plot docs/images/growth.png
-	$(BIN)/python bench/end_to_end.py
-	$(BIN)/python bench/scale.py
-	$(BIN)/python bench/sources.py
-	$(BIN)/python bench/group_by_tries.py
-	$(BIN)/python bench/scale_spark.py
-	$(BIN)/python bench/groups.py
-	$(BIN)/python bench/parts.py
-	$(BIN)/python bench/ledger.py
-	$(BIN)/python bench/estimators.py
-	$(BIN)/python bench/estimators.py --accuracy
-	$(BIN)/python bench/intervals.py
-	$(BIN)/python bench/group_intervals.py
-	$(BIN)/python bench/total_intervals.py
-	$(BIN)/python bench/group_plans.py
-	$(BIN)/python bench/property_intervals.py
-	$(BIN)/python bench/extrapolation.py
-	$(BIN)/python bench/excess.py
-	$(BIN)/python bench/cut_groups.py
-	$(BIN)/python bench/stated_errors.py
-	$(BIN)/python bench/cumulative.py
-	$(BIN)/python bench/noise.py
-	$(BIN)/python bench/groups_accuracy.py
-	$(BIN)/python bench/groups_tries.py
-	$(BIN)/python bench/local_speed.py
-	$(BIN)/python bench/local_accuracy.py
-	$(BIN)/python bench/survey_intervals.py
-	$(BIN)/anonhist reproduce kairouz -o build/kairouz
-	$(BIN)/python bench/rappor_linking.py
-	$(BIN)/python bench/sketch_speed.py
-	$(BIN)/python bench/sketch_accuracy.py
-	$(BIN)/python bench/smoothed_intervals.py
-	$(BIN)/python bench/graph_speed.py
-	$(BIN)/python bench/graph_projection.py
-	$(BIN)/python bench/graph_accuracy.py
-	$(BIN)/python bench/degree_intervals.py
-	$(BIN)/python bench/power_law_intervals.py
-	$(BIN)/python bench/front_picture.py --plots docs/images
+	$(BIN)/python bench/pages.py
 
 clean: ## remove the environment and what was made
 	rm -rf $(VENV) demo-output dist build docs/auto_gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -2,7 +2,7 @@
 
 On the left RockYou's cumulative prevalences, exact and from one simulated release whose seed is fixed, so that the
 picture changes with the mechanism only. On the right the mean errors that ``bench/rivals.py`` printed, as they stand in
-docs/benchmarks.md. Both are printed, too.
+docs/benchmarks/accuracy.md. Both are printed, too.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 import anonhist as ah
 from anonhist.mechanisms import choose
 from bundled import read_bundled
+from pages import FOLDER, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
 
-BENCHMARKS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 ROW = re.compile(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.,]+) \|", re.MULTILINE)
 BEST = "best of all others"
 # What the table calls it, and how it is drawn: ours last, above the others.
@@ -39,7 +39,7 @@ SHOWN = (1, 2, 3, 5, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 def errors() -> dict[str, dict[float, float]]:
     """Read mean sorted ℓ1 errors from the table of ``bench/rivals.py``: of each line, by ε."""
-    table = BENCHMARKS.read_text(encoding="utf-8").split("`python bench/rivals.py`")[1].split("\n\n")[1]
+    _, table = measured((FOLDER / "accuracy.md").read_text(encoding="utf-8"))["`python bench/rivals.py`"]
     found: dict[str, dict[float, float]] = {}
     for name, epsilon, mean in ROW.findall(table):
         found.setdefault(name, {})[float(epsilon)] = float(mean.replace(",", ""))

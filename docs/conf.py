@@ -18,8 +18,8 @@ release = version = anonhist.__version__
 html_title = "anonhist"
 html_show_copyright = False
 
-root_doc = "docs/index"
-include_patterns = ["*.md", "data/README.md", "docs/**"]
+root_doc = "README"
+include_patterns = ["*.md", "data/README.md", "papers/README.md", "docs/**"]
 exclude_patterns = ["build", "docs/gallery/*", "docs/_templates", ".*"]
 templates_path = [str(HERE / "_templates")]  # Sphinx itself and autosummary look from different folders
 html_static_path = ["_static"]

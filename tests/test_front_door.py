@@ -59,8 +59,10 @@ def test_the_front_is_short_and_documented() -> None:
     names = [name for name in anonhist.__all__ if not inspect.ismodule(getattr(anonhist, name))]
     assert 20 < len(names) <= MOST_NAMES
     assert sorted([*names, *ROOMS]) == anonhist.__all__
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
-    documented = {name for text in texts for name in re.findall(r"\bah\.(\w+)", text)}
+    reference = ROOT / "docs" / "reference" / "index.md"
+    paths = (ROOT / "README.md", reference, *(ROOT / "docs").glob("*.md"))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    documented = {name for text in texts for name in re.findall(r"(?:\bah|`anonhist)\.(\w+)", text)}
     assert set(anonhist.__all__) - documented == set()
 
 

@@ -1,6 +1,6 @@
 """Run the commands and programs of the how-to guides, and check that they print what the guides show.
 
-python tools/check_how_to.py [GUIDE…]      # docs/index.md, docs/groups.md and all of docs/how-to by default
+python tools/check_how_to.py [GUIDE…]      # all of docs/how-to by default
 python tools/check_how_to.py --show GUIDE  # print what each command says, for pasting
 
 A guide shows a terminal in ``console`` blocks: after ``$ `` a command, then what it prints on a terminal of 80 columns.
@@ -82,11 +82,7 @@ def main(arguments: list[str]) -> int:
     only_show = "--show" in arguments
     guides = [Path(name).resolve() for name in arguments if name != "--show"]
     wrong = steps = 0
-    for guide in guides or [
-        ROOT / "docs" / "index.md",
-        ROOT / "docs" / "groups.md",
-        *sorted((ROOT / "docs" / "how-to").glob("*.md")),
-    ]:
+    for guide in guides or sorted((ROOT / "docs" / "how-to").glob("*.md")):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "data").symlink_to(ROOT / "data")
             for command, shown in steps_of(guide):

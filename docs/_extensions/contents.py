@@ -1,6 +1,10 @@
 """Pages that list others get these as children on the site; a reader of the repository sees nothing of that."""
 
-CHILDREN = {"docs/decisions/README": "[0-9]*", "docs/proofs/README": "[a-z]*"}
+CHILDREN = {
+    "README": "Tutorial <docs/tutorial>\ndocs/how-to/index\ndocs/explanation/index\ndocs/reference/index\ndocs/project",
+    "docs/decisions/README": "[0-9]*",
+    "docs/proofs/README": "[a-z]*",
+}
 
 
 def add_children(_app, name, source):

@@ -2,7 +2,7 @@
 What ε buys
 ===========
 
-The 255,421 passwords of the phpBB leak, released three times. The band is made of 95 % intervals, one for each number,
+The 255,421 passwords of the phpBB leak, released three times. The band is made of 95% intervals, one for each number,
 and the line is the truth. A smaller ε means a stronger promise and a wider band.
 """
 
@@ -25,7 +25,7 @@ for axes, epsilon in zip(row, ("1", "0.1", "0.01"), strict=True):
     release = ah.release(passwords, epsilon=epsilon, simulations=2)
     intervals = np.array([release.k_plus(int(place)).interval for place in places])
     axes.fill_between(
-        places, np.maximum(intervals[:, 0], 0.5), np.maximum(intervals[:, 1], 0.5), alpha=0.35, label="95 % intervals"
+        places, np.maximum(intervals[:, 0], 0.5), np.maximum(intervals[:, 1], 0.5), alpha=0.35, label="95% intervals"
     )
     axes.plot(places, passwords.cumulative_prevalence(places), color="tab:orange", label="truth")
     axes.set(xscale="log", yscale="log", ylim=(0.5, None), title=f"ε = {epsilon}", xlabel="k")

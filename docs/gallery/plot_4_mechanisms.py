@@ -4,7 +4,7 @@ Which mechanism
 
 ``anonhist.compare`` makes real releases by several mechanisms and measures how far each is from the truth, in items
 that would have to be moved (the *sorted ℓ1 distance*). The data must be public; these are the 41,545 passwords of the
-MySpace leak. :doc:`The benchmarks <../benchmarks>` have the same for larger data and with more releases.
+MySpace leak. :doc:`Accuracy <../benchmarks/accuracy>` has the same for larger data and with more releases.
 """
 
 import matplotlib.pyplot as plt

@@ -19,8 +19,8 @@ with Path("../../data/adult_occupations.csv").open(encoding="utf-8") as file:
 answers = [occupation for occupation, count in truth.items() for _ in range(count)]
 
 # %%
-# One report reveals almost nothing about its sender, but many together show the frequencies. The bars are 95 %
-# intervals. At ε = 1, occupations of fewer than 3 % of the people cannot be distinguished from zero; at ε = 4 most can.
+# One report reveals almost nothing about its sender, but many together show the frequencies. The bars are 95%
+# intervals. At ε = 1, occupations of fewer than 3% of the people cannot be distinguished from zero; at ε = 4 most can.
 
 figure, row = plt.subplots(1, 2, figsize=(10, 4.5), sharey=True, sharex=True, layout="constrained")
 names = list(truth)
@@ -29,7 +29,7 @@ for axes, epsilon in zip(row, (1, 4), strict=True):
     survey = ah.local.SubsetSelection(alphabet=names, epsilon=epsilon)
     estimate = survey.estimate(survey.tally(survey.randomize(answers)))
     low, high = estimate.intervals.T
-    axes.hlines(np.arange(len(names)), 100 * low, 100 * high, linewidth=6, alpha=0.35, label="95 % intervals")
+    axes.hlines(np.arange(len(names)), 100 * low, 100 * high, linewidth=6, alpha=0.35, label="95% intervals")
     axes.plot(100 * shares, np.arange(len(names)), "o", color="tab:orange", label="truth")
     axes.set(title=f"ε = {epsilon}", xlabel="% of the people")
 row[0].set_yticks(np.arange(len(names)), names)

@@ -1,4 +1,4 @@
-"""docs/papers.md says where everything in the papers is: each name that it gives exists."""
+"""papers/README.md says where everything in the papers is: each name that it gives exists."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent.parent
 SECTIONS = dict(
     zip(
         ("suresh", "blocki", "inspectre", "kairouz", "wu-pagh"),
-        re.split(r"^## .*$", (ROOT / "docs" / "papers.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:],
+        re.split(r"^## .*$", (ROOT / "papers" / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:],
         strict=True,
     )
 )

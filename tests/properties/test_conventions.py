@@ -1,4 +1,4 @@
-"""What every estimator makes of an empty profile, of one label and of singletons: one table, also in the manual."""
+"""What every estimator makes of an empty profile, of one label and of singletons: one table."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from anonhist.properties.by_name import PROPERTIES
 from anonhist.properties.estimate import Holds, Statement, format_number
 from anonhist_testing.cases import each_of
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "estimators.md"
+DOCUMENT = Path(__file__).parent / "conventions.md"
 OFTEN, SINGLES, DRAWS, ALPHABET = 1000, 100, 2000, 5000
 PROFILES = {
     "no item": Profile([], []),

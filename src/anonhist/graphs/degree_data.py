@@ -9,7 +9,7 @@ as a node gets C(r − 1, k − 1) new stars where its degree grows to r, and ``
 Intervals of stars and Gini coefficients hold if all c(r) are in their intervals at once; each single one is, in 95 % of
 releases. A Gini coefficient is therefore found in intervals that are drawn out by half, since 0, where all degrees are
 equal, is at the very end of what the band allows. That both hold often enough is not proved but measured
-(docs/benchmarks.md). Proofs: docs/proofs/graphs.md, §8.
+(docs/benchmarks/graphs.md). Proofs: docs/proofs/graphs.md, §8.
 """
 
 from __future__ import annotations

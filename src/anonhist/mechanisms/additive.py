@@ -31,8 +31,8 @@ class CumulativeMechanism(AdditiveMechanism):
 
     ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the
     largest sorted ℓ1 distance of neighbors. It publishes the non-increasing fit nearest in ℓ2, rounded, at least 0.
-    For large ε it is one of the best simple mechanisms; below ε = 2, others have lower errors (docs/benchmarks.md).
-    Intervals are computed from the noisy numbers themselves
+    For large ε it is one of the best simple mechanisms; below ε = 2, others have lower errors
+    (docs/benchmarks/accuracy.md). Intervals are computed from the noisy numbers themselves
     (:mod:`~anonhist.mechanisms.bands`).
 
     Parameters

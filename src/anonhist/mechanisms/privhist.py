@@ -306,7 +306,7 @@ class BudgetShares:
         """Return 1/50 for n and, as the paper recommends, the rest for the cut, or about half each for cut and blocks.
 
         Above ε/Δ = 1: 1/50 and 49/50; else 1/50, 12/25 and 1/2. (A larger share for the blocks has lower errors on all
-        data tried: 1/50, 1/10 and 22/25 have errors about two fifths lower; docs/benchmarks.md.)
+        data tried: 1/50, 1/10 and 22/25 have errors about two fifths lower; docs/benchmarks/accuracy.md.)
         """
         if epsilon_per_cell > 1:
             return cls(Fraction(1, 50), Fraction(49, 50), Fraction(0))

@@ -103,7 +103,7 @@ def choose(
     there; below, it is the Frobenius mechanism. Each had the lowest error in its range on all real data tried, from 168
     to 725 million items, so a private choice would gain nothing and no budget is spent on choosing. The rule is for
     data with a heavy tail: if all counts differ, the Frobenius mechanism has an error one eighth lower above 1.1, too
-    (docs/benchmarks.md).
+    (docs/benchmarks/accuracy.md).
 
     Parameters
     ----------

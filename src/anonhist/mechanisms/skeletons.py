@@ -201,7 +201,7 @@ class DrawnMechanism(CentralMechanism):
     these have less than their stated coverage on some data, so no intervals are given.
     """
 
-    # Measured on the drawn shapes 0 to 4: docs/benchmarks.md, "Intervals of releases".
+    # Measured on the drawn shapes 0 to 4: docs/benchmarks/intervals.md, "Intervals of releases".
     runs_hold_from: ClassVar[Fraction]
 
     @property

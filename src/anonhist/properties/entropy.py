@@ -371,7 +371,7 @@ def entropy(
         ``"plug-in"``, ``"miller-madow"``, ``"jackknife"``, ``"grassberger"``, ``"chao-shen"``, ``"polynomial"`` or
         ``"pml"``. The default is ``"polynomial"`` if the alphabet size is given: its errors are half those of all
         others except ``"pml"``. Otherwise it is ``"grassberger"``: its error is about that of ``"chao-shen"``
-        (docs/benchmarks.md), one-sided if labels are missing, and small if none are.
+        (docs/benchmarks/estimators.md), one-sided if labels are missing, and small if none are.
     alphabet_size
         k, the number of possible labels, known without looking at the data.
     base

@@ -175,8 +175,8 @@ class ReleaseError:
         (:mod:`~anonhist.releases.runs`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
         at what runs on flatter data err. What means of few runs may be off by comes in addition. That of a sum of
         groups ends where theirs end together (:class:`~anonhist.releases.grouped.SumOfReleases`). Measured in
-        docs/benchmarks.md; only the triangle inequalities behind bounds and sums are proved. None if nothing was
-        simulated.
+        docs/benchmarks/intervals.md; only the triangle inequalities behind bounds and sums are proved. None if nothing
+        was simulated.
         """
         if self.sorted_l1 is None:
             return None

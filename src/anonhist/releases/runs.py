@@ -4,7 +4,8 @@ Runs on a release show the error for data of its shape. But noise makes several 
 what was not: data with few different counts have another error, smaller where noise is small, larger where a fit takes
 them for spread out. So the mechanism is also run on the release with neighbouring counts joined, as many as some
 distance allows. Data are as likely as the release itself to have led to it if they are no farther from it than runs on
-them are from them. That other data do not err more or less than these is not proved, but measured: docs/benchmarks.md.
+them are from them. That other data do not err more or less than these is not proved, but measured:
+docs/benchmarks/intervals.md.
 """
 
 from __future__ import annotations

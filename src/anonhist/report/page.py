@@ -86,7 +86,8 @@ class Guessing:
         Where there are intervals for φ_{k+} from noisy values, the band is made of these. The β largest counts hold
         ``S_β = Σ_k min(φ_{k+}, β)`` items and the others ``Σ_k max(φ_{k+} − β, 0)``, and both grow with every φ_{k+}.
         So the lower end of λ_β is that of S_β beside the upper end of the rest, and the upper end the other way round.
-        If all intervals hold at once it holds; where some do not, the others make up for them (docs/benchmarks.md).
+        If all intervals hold at once it holds; where some do not, the others make up for them
+        (docs/benchmarks/intervals.md).
 
         Elsewhere it is the normal interval of the standard error ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b
         of the mechanism on the released profile R, if these are to be trusted, widened to whole items and to what the

@@ -44,7 +44,7 @@ OF_SHARED_COUNTERS = ("decompounding", "fourier")
 
 
 def default_decoder(setting: CounterSetting) -> Decoder:
-    """Return the decoder with the lowest error; docs/benchmarks.md has the measurements."""
+    """Return the decoder with the lowest error; docs/benchmarks/sketches.md has the measurements."""
     return Decompounding() if setting.is_hashed else EmpiricalBayes()
 
 

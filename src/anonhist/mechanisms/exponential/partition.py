@@ -51,7 +51,7 @@ class PartitionMechanism(DrawnMechanism):
     ε/Δ = 0.001; for data of that size or smaller, the Frobenius mechanism is far better.
 
     A draw has no noisy values, so its intervals come from simulated runs on the release. For ε/Δ below 1.1, these are
-    too short on some data, so none are given (docs/benchmarks.md, "Intervals of releases").
+    too short on some data, so none are given (docs/benchmarks/intervals.md, "Intervals of releases").
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ only. What of that sum exceeds two standard deviations is taken for a bias and a
 
 m_gk the length of the group of rows that has one noisy sum, r_gk its residual divided by that length. Each fit moves by
 the whole part of C_k/G, and those with the largest residuals by one more: they are the likeliest to be too low. This is
-a function of released values; what it gains is in docs/benchmarks.md.
+a function of released values; what it gains is in docs/benchmarks/groups.md.
 """
 
 from __future__ import annotations
