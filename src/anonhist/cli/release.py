@@ -20,7 +20,7 @@ from anonhist.cli.groups import (
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import AskedAccount, charging_options, write_charged
-from anonhist.terminal.decorators import Protection, SectionedCommand, WholeNumber, as_one, refuse_given
+from anonhist.terminal.decorators import Brief, Protection, SectionedCommand, WholeNumber, as_one, refuse_given
 from anonhist.terminal.destinations import Outputs, console_on, table_of
 from anonhist.terminal.options import (
     epsilon_option,
@@ -32,7 +32,8 @@ from anonhist.terminal.options import (
 )
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import (
-    READING,
+    ENGINE,
+    INPUT,
     held_source,
     one_source,
     profile_of_source,
@@ -226,11 +227,12 @@ def show_windows(release: Windows, stream: TextIO) -> None:
 
 
 _SECTIONS = {
-    "Input": READING,
+    "Input": INPUT,
     "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
     "Groups": grouping_options.names,
     "Windows": windows_options.names,
     "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items", "simulations"),
+    "Engine": ENGINE,
     "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
@@ -238,12 +240,20 @@ _EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
 anonhist release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5
 anonhist release log.csv --label query --by country --groups DE,FR,PL --epsilon 1 -o countries.json
+cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 anonhist release log.csv --label id --cumulative-by 'day(t)' --days 2026-11-01..2026-11-30 --thresholds 1,3 --epsilon 1
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
 anonhist release 'sc://cluster:15002' --table shop.orders --label sku --epsilon 1
 anonhist release day-01.counts day-02.counts --epsilon 1
-cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
+_BRIEF = Brief(
+    (
+        *("label", "count", "format_", "table", "epsilon", "unit", "user", "max_per_user", "ledger", "dataset"),
+        *("output", "report", "force"),
+    ),
+    "SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt), a pattern such as 'logs/*.csv', a URL, a database, "
+    "Spark, or - for standard input. Without -o, the release is written to release.json, or as CSV in a pipe.",
+)
 # A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
 _LABELS_ARE_USERS = (
     "Note: here the labels are the users. Replace --user and --max-per-user with --unit label --max-count "
@@ -251,7 +261,7 @@ _LABELS_ARE_USERS = (
 )
 
 
-@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.command(cls=SectionedCommand, sections=_SECTIONS, brief=_BRIEF, epilog=_EXAMPLES)
 @source_argument
 @epsilon_option(required=True)
 @reading_options

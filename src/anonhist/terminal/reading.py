@@ -99,13 +99,11 @@ Format = Literal["events", "labels", "counts", "prevalences", "uniq"]
 
 
 PROTECTED = ("unit", "max_per_user", "max_count", "relation")
-# The options under "Input", in the order in which help has them.
-LIMITS = ("memory_limit", "threads", "temp_directory")
-READING = (
-    *("label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
-    "engine",
-    *LIMITS,
-)
+# The options under "Input" and "Engine", in the order in which help has them.
+INPUT = "label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"
+LIMITS = "memory_limit", "threads", "temp_directory"
+ENGINE = "engine", *LIMITS
+READING = *INPUT, *ENGINE
 
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
