@@ -113,6 +113,11 @@ def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool
     return others | read
 
 
+def bounding_of(reading: dict[str, Any]) -> dict[str, Any]:
+    """Return what the options of reading say of users and of which of their rows count."""
+    return {name: reading[name] for name in ("user", "order_by", "order_key", "keep_null")}
+
+
 def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:
     """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
     from anonhist.ingest.files import read_by
