@@ -116,7 +116,7 @@ def test_commands_have_options_that_exist() -> None:
     from anonhist.cli.entry import anonhist
     from anonhist.terminal.decorators import commands_of, options_of
 
-    known = {path: {*options_of(command), "-", "--help"} for path, command in commands_of(anonhist)}
+    known = {path: {*options_of(command), "-", "--help", "--help-all"} for path, command in commands_of(anonhist)}
     named = set()
     for path in [*DOCUMENTS, ROOT / "Makefile"]:
         for line in COMMAND.findall(path.read_text(encoding="utf-8")):

@@ -61,6 +61,11 @@ class AnonhistError(Exception):
         return str(self.args[0]) if self.args else ""
 
     @property
+    def is_same_for_all_rows(self) -> bool:
+        """Whether it provably follows from public things alone."""
+        return not self.may_tell_rows and (isinstance(self, UsageError) or self.is_public)
+
+    @property
     def parameters(self) -> frozenset[str]:
         """The parameters that the sentence names."""
         return frozenset(found[1] for found in _PARAMETER.finditer(self.sentence))

@@ -32,7 +32,7 @@ COMMANDS = {
     "-o b.json",
     "plan": "plan --like a.json --epsilon 1 -o -",
     "compare": "compare events.csv --epsilon 20 --repeats 2 -o -",
-    "help": "release --help",
+    "help": "release --help-all",
     "new": "local new --mechanism sparse-unary --alphabet labels.txt --epsilon 4 --weight 3 -o survey.json",
     "foreign": "local new --mechanism k-rr --alphabet labels.txt --epsilon 4 --weight 3",
     "randomize": "local randomize survey.json events.csv -o reports.parquet",
@@ -43,7 +43,7 @@ COMMANDS = {
     "of a release": "estimate berger-parker a.json -o -",
     "private": "estimate berger-parker events.csv --epsilon 1 -o -",
     "all": "estimate all events.csv -o -",
-    "properties": "estimate --help",
+    "properties": "estimate --help-all",
 }
 
 

@@ -18,11 +18,13 @@ _BUDGET = ("create", "move", "plan", "show", "verify", "void")
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
-    *("compare", "count", "curve", "degrees", "estimate", "plan", "release", "reproduce", "show"),
+    *("check", "compare", "count", "curve", "degrees", "estimate", "plan", "release", "reproduce", "show"),
     *(f"budget {name}" for name in _BUDGET),
     *(f"local {name}" for name in _LOCAL),
     *(f"sketch {name}" for name in _SKETCH),
 )
+# The experiments, which are in a package of their own, refuse all options but help.
+_FULL = {name: ("--help",) if name == "reproduce" else ("--help-all",) for name in _COMMANDS}
 _GROUPS = {"": command_line.commands.keys(), "budget": _BUDGET, "local": _LOCAL, "sketch": _SKETCH}
 _JARGON = (
     "neighbour",
@@ -66,13 +68,16 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
 
 
 def test_help_is_plain_and_fits_a_terminal(cli: Cli) -> None:
-    for arguments in ("--help", "-h", *(f"{name} --help" for name in (*_COMMANDS, "budget", "local", "sketch"))):
+    groups = "--help", "-h", "budget --help", "local --help", "sketch --help"
+    for arguments in (*groups, *(f"{name} {word}" for name in _COMMANDS for word in ("-h", *_FULL[name]))):
         done = cli(*arguments.split())
         assert (done.returncode, done.stderr) == (0, ""), arguments
         assert done.stdout.startswith("Usage: anonhist "), arguments
         assert not [word for word in _JARGON if word in done.stdout.lower()], arguments
-        text = done.stdout.split("\nExamples:\n", maxsplit=1)[0]
-        assert max(map(len, text.splitlines())) <= 80, arguments
+        lines = done.stdout.splitlines()
+        # A command is not broken into lines.
+        assert [line for line in lines if len(line) > 80 and " anonhist " not in line] == [], arguments
+        assert len(lines) <= 60 or arguments.endswith("--help-all"), arguments
 
 
 def test_summaries_of_commands_are_whole(cli: Cli) -> None:
@@ -84,7 +89,7 @@ def test_summaries_of_commands_are_whole(cli: Cli) -> None:
 
 
 def test_every_option_is_explained_and_shown_once(cli: Cli) -> None:
-    shown = {name: cli(*name.split(), "--help").stdout for name in _COMMANDS}
+    shown = {name: cli(*name.split(), *_FULL[name]).stdout for name in _COMMANDS}
     for name, option in _options():
         assert option.help is not None, (name, option.name)
         assert re.fullmatch(r"(?s)\S.{15,}[.\]]", option.help), (name, option.name)
@@ -92,8 +97,57 @@ def test_every_option_is_explained_and_shown_once(cli: Cli) -> None:
         assert len(lines) == 1, (name, option.name)
 
 
+def test_help_of_a_long_command_has_what_most_people_need(cli: Cli) -> None:
+    long = {name: len(_own_options(name)) for name in _COMMANDS if len(_own_options(name)) > 15}
+    of_data = "check", "compare", "count", "curve", "degrees", "estimate", "release"
+    assert set(long) == {*of_data, "local new", "sketch new"}
+    for name, many in long.items():
+        brief, full = cli(*name.split(), "--help").stdout, cli(*name.split(), "--help-all").stdout
+        words = [_word(line) for line in brief.splitlines() if line.startswith("  -")]
+        assert 10 <= len(words) <= 13, name
+        assert {max(param.opts, key=len) for param in _own_options(name) if param.required} <= set(words), name
+        examples = re.findall(r"^  (?:.*\| )?anonhist .*$", brief, re.MULTILINE)
+        assert 2 <= len(examples) <= 4, name
+        assert set(examples) <= set(full.splitlines()), name
+        # With those of help.
+        assert f"All {many + 2} options, explained in full: anonhist {name} --help-all\n" in brief, name
+
+
+def _own_options(name: str) -> list[click.Option]:
+    return [option for of, option in _options() if of == name]
+
+
+def _word(line: str) -> str:
+    found = re.search(r"--[a-z-]+", line)
+    assert found is not None, line
+    return found[0]
+
+
+def test_what_help_leaves_out_is_named_and_explained_in_full(cli: Cli) -> None:
+    brief, full = cli("release", "--help").stdout, cli("release", "--help-all").stdout
+    assert {"--epsilon", "--label", "--user", "--max-per-user", "--ledger", "--output"} <= set(
+        map(_word, re.findall(r"^  -.*$", brief, re.MULTILINE))
+    )
+    told = " ".join(brief.split()).partition("Not shown: ")[2]
+    assert told.startswith("Groups, Windows, Mechanism, Engine, and more of Input, Privacy, Ledger and Output. All ")
+    for heading in ("Input", "Privacy", "Groups", "Windows", "Mechanism", "Engine", "Ledger", "Output"):
+        assert f"\n{heading}:\n" in full
+    # Of each option that is shown the first sentence, and its default.
+    both = [" ".join(text.split()) for text in (brief, full)]
+    assert ["or a line of uniq -c." in text for text in both] == [True, True]
+    assert ["or a line of uniq -c. By default the header decides" in text for text in both] == [False, True]
+    assert "less accurate. [required]" in both[0]
+    assert "[default: the environment variable ANONHIST_LEDGER]" in both[0]
+
+
+def test_help_of_a_short_command_is_whole(cli: Cli) -> None:
+    for name in ("plan", "show", "budget create", "sketch info", "sketch update"):
+        assert cli(*name.split(), "--help").stdout == cli(*name.split(), "--help-all").stdout
+        assert "help-all" not in cli(*name.split(), "--help").stdout
+
+
 def test_defaults_are_shown(cli: Cli) -> None:
-    flat = " ".join(cli("release", "--help").stdout.split())
+    flat = " ".join(cli("release", "--help-all").stdout.split())
     simulations = "32, or as few as 8 if they take long"
     known = {"auto", simulations, "add-or-remove", "1e-9", "drawn anew", "none", "10 times the bound"}
     assert known <= set(re.findall(r"\[default: ([^\]]+)\]", flat))
@@ -103,11 +157,11 @@ def test_defaults_are_shown(cli: Cli) -> None:
 
 def test_help_says_that_csv_is_for_programs(cli: Cli) -> None:
     for command in ("release", "degrees", "local estimate", "sketch profile"):
-        assert CSV_IS_FOR_PROGRAMS in " ".join(cli(*command.split(), "--help").stdout.split())
+        assert CSV_IS_FOR_PROGRAMS in " ".join(cli(*command.split(), "--help-all").stdout.split())
 
 
 def test_help_of_release_says_where_results_go(cli: Cli) -> None:
-    flat = " ".join(cli("release", "--help").stdout.split())
+    flat = " ".join(cli("release", "--help-all").stdout.split())
     assert "Without -o, the release is written to release.json in the working directory, or as CSV" in flat
     for ending in (".json", ".csv", ".parquet", ".html", ".gz", ".zst"):
         assert ending in flat
@@ -146,7 +200,7 @@ def test_exit_codes_are_documented(cli: Cli) -> None:
 
 
 def test_help_promises_nothing_that_is_not_kept(cli: Cli) -> None:
-    curve = " ".join(cli("curve", "--help").stdout.split())
+    curve = " ".join(cli("curve", "--help-all").stdout.split())
     assert "Count at most M items of each user." in curve
     assert "protects users" not in curve
     assert "protects users" in " ".join(cli("release", "--help").stdout.split())

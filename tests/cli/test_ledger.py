@@ -208,6 +208,7 @@ def test_a_ledger_for_all_releases_asks_for_the_data_set(
 
 # Commands that take an epsilon, or the data, and are charged nowhere.
 UNCHARGED = {
+    "check": "it reads no row",
     "budget create": "it says what may be spent",
     "compare": "it simulates",
     "count": "it adds up, and a release of the sum is charged",

@@ -252,6 +252,6 @@ def test_help_names_every_mechanism_and_whose_each_option_is() -> None:
 
 @pytest.mark.parametrize("option", _NUMBERS)
 def test_options_of_mechanisms_stand_with_them_in_the_help(option: str, cli: Cli) -> None:
-    text = cli("release", "--help").stdout
-    section = text[text.index("Mechanism:") : text.index("Output:")]
+    text = cli("release", "--help-all").stdout
+    section = text[text.index("Mechanism:") : text.index("Engine:")]
     assert re.search(rf"^  {option} ", section, re.MULTILINE)

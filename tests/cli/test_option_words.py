@@ -45,7 +45,8 @@ def test_a_word_takes_the_same_in_every_command() -> None:
 
 @pytest.mark.slow
 def test_texts_name_options_that_exist() -> None:
-    known = {word for command in COMMANDS.values() for word in options_of(command)} | {"--help", "--version"}
+    known = {word for command in COMMANDS.values() for word in options_of(command)}
+    known |= {"--help", "--help-all", "--version"}
     # These have variables of style sheets.
     others = {"figures.py", "notebook.py"}
     for path in sorted(Path(package.__file__).parent.rglob("*.py")):

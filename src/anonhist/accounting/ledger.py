@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import NamedTuple, NoReturn, Self
 from urllib.parse import urlsplit
 
 from anonhist.accounting.balance import Balance, Sums, balance_of, no_dataset, sums_of
@@ -74,6 +74,14 @@ def _has_odd_colon(address: str) -> bool:
     hosts = _NUMERIC_HOST.sub("", parts.netloc.rpartition("@")[2]).split(",")
     ports = [host.partition(":")[2] for host in hosts]
     return ":" in parts.path or any(port and not port.isdigit() for port in ports)
+
+
+class Quote(NamedTuple):
+    """What a release would cost a budget, and what is left of that before it."""
+
+    budget: Budget
+    left: Cost
+    cost: Cost
 
 
 class Ledger:
@@ -194,16 +202,31 @@ class Ledger:
             before = earlier_run(ours, asked, self.shown)
             if before is not None and asked.reading is None:
                 raise before.refusal(self.shown)
-            budget, spent = self._followed(ours).of(asked.dataset, self.shown)
-            cost = budget.cost(asked.guarantee)
-            if asked.reading is not None:
-                cost = further_cost(asked.reading, cost, readings_of(ours, asked.dataset, self.shown))
-            cost = cost.rounded()
-            total = spent.plus(cost)
-            if total.epsilon > budget.epsilon or total.delta > budget.delta:
-                raise BudgetError(exceeded(budget, budget.limit.minus(spent), cost))
-            row = append(ours, Charged(asked, cost))
+            row = append(ours, Charged(asked, self._quoted(ours, asked).cost))
             return Receipt(ours.ledger_id(), row.number, row.digest)
+
+    def quote(self, asked: Charge) -> Quote:
+        """Return what a release would cost and what is left before it, or refuse it as a charge is; record nothing.
+
+        Raises
+        ------
+        BudgetError
+            If too little is left.
+        UsageError
+            If there is no such data set, or its budget is for another unit.
+        """
+        with self._storage.reading() as state:
+            return self._quoted(state, asked)
+
+    def _quoted(self, ours: SqlTransaction, asked: Charge) -> Quote:
+        budget, spent = self._followed(ours).of(asked.dataset, self.shown)
+        cost = budget.cost(asked.guarantee)
+        if asked.reading is not None:
+            cost = further_cost(asked.reading, cost, readings_of(ours, asked.dataset, self.shown))
+        quote = Quote(budget, budget.limit.minus(spent), cost.rounded())
+        if quote.cost.epsilon > quote.left.epsilon or quote.cost.delta > quote.left.delta:
+            raise BudgetError(exceeded(budget, quote.left, quote.cost))
+        return quote
 
     def _followed(self, ours: SqlTransaction) -> Sums:
         """Return what all entries add up to. Where that is cut short, as by Ctrl-C, half an entry must not be known."""

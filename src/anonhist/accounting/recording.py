@@ -147,7 +147,7 @@ class Recorded:
         try:
             yield
         except BaseException as error:
-            if not _is_the_same_for_all_rows(error):
+            if not (isinstance(error, AnonhistError) and error.is_same_for_all_rows):
                 self.keep()
             raise
         self.keep()
@@ -160,13 +160,6 @@ class Recorded:
         """
         others = (None if each is None else each() for each in (rest, None if self.account.run is None else file))
         self.account.ledger.complete(self.receipt, digest(), *others)
-
-
-def _is_the_same_for_all_rows(error: BaseException) -> bool:
-    """Return whether an error provably follows from public things alone."""
-    if not isinstance(error, AnonhistError) or error.may_tell_rows:
-        return False
-    return isinstance(error, UsageError) or error.is_public
 
 
 @contextmanager

@@ -8,19 +8,17 @@ from typing import Any
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import Protection, SectionedCommand, refuse_given
+from anonhist.terminal.decorators import Brief, Protection, SectionedCommand, refuse_given
 from anonhist.terminal.destinations import STDOUT, Outputs, check_target
 from anonhist.terminal.options import counting_options, output_options, users_option
-from anonhist.terminal.reading import LIMITS, are_parts, held_source, source_argument, tell_operator
+from anonhist.terminal.reading import ENGINE, are_parts, held_source, source_argument, tell_operator
 
-_INPUT = (
-    *("label", "count", "user", "max_per_user", "keep_null", "table", "format_", "delimiter", "no_header"),
-    "engine",
-)
+_INPUT = "label", "count", "user", "max_per_user", "keep_null", "table", "format_", "delimiter", "no_header"
 _OF_THE_FIRST = ("hash_labels", "order_key", "like", "keep_null")
 _SECTIONS = {
     "Part": ("part", "onto", "like", "hash_labels", "order_key"),
-    "Input": (*_INPUT, *LIMITS),
+    "Input": _INPUT,
+    "Engine": ENGINE,
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -30,9 +28,14 @@ anonhist count day-03.counts --onto total.counts
 anonhist count log.csv --label query --user account --max-per-user 5 -o monday.counts
 anonhist count log2.csv --label query --user account --like monday.counts -o tuesday.counts
 """
+_BRIEF = Brief(
+    ("label", "count", "format_", "table", "user", "max_per_user", "part", "onto", "like", "output", "force"),
+    "A part is a private file with exact counts, which 'anonhist release day-*.counts' reads. SOURCE is read as in "
+    "'anonhist release', or is one or several parts to add up.",
+)
 
 
-@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.command(cls=SectionedCommand, sections=_SECTIONS, brief=_BRIEF, epilog=_EXAMPLES)
 @source_argument
 @click.option(
     "--part",
@@ -125,7 +128,7 @@ def _check_settings(sources: tuple[str, ...], onto: str | None) -> None:
     if onto is not None:
         refuse_given(_OF_THE_FIRST, "--onto takes the settings of its total: leave {} out.")
     if are_parts(sources):
-        of_events = *_INPUT, "part", *_OF_THE_FIRST
+        of_events = *_INPUT, "engine", "part", *_OF_THE_FIRST
         refuse_given(of_events, "Parts are counted already, and {0} applies to events: leave {0} out.")
         if onto is None and len(sources) < 2:
             raise UsageError("A part is added to others: give several, or --onto TOTAL.counts.")

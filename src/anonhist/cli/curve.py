@@ -12,12 +12,13 @@ import click
 
 from anonhist.catalogue import load
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import OneOf, Protection, SectionedCommand, WholeNumber
+from anonhist.terminal.decorators import Brief, OneOf, Protection, SectionedCommand, WholeNumber
 from anonhist.terminal.destinations import Outputs, console_on, table_of
 from anonhist.terminal.options import level_option, output_options, reading_options, users_option
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import (
-    READING,
+    ENGINE,
+    INPUT,
     group_option,
     profile_of_source,
     protection_of,
@@ -47,7 +48,8 @@ _CURVES = {
 _TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
 _SECTIONS = {
     "Curve": ("draws", "points", "order", "bootstraps", "level"),
-    "Input": (*READING, "max_per_user", "group"),
+    "Input": (*INPUT, "max_per_user", "group"),
+    "Engine": ENGINE,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -56,6 +58,11 @@ anonhist curve guessing data.csv --label password --report curves.html
 anonhist curve hill data/bci_trees.csv --order 0:2:0.5 -o hill.csv
 anonhist curve rarefaction release.json --draws 1e6
 """
+_BRIEF = Brief(
+    ("draws", "points", "order", "level", "label", "count", "format_", "table", "group", "output", "report", "force"),
+    "KIND is rarefaction, guessing or hill. SOURCE is read as in 'anonhist release', or is a released file, from which "
+    "the curve is private.",
+)
 
 
 def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) -> None:
@@ -66,7 +73,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
         )
 
 
-@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.command(cls=SectionedCommand, sections=_SECTIONS, brief=_BRIEF, epilog=_EXAMPLES)
 @click.argument("kind", metavar="KIND", type=OneOf(tuple(_CURVES)))
 @source_argument
 @click.option(

@@ -17,7 +17,7 @@ from anonhist.terminal.decorators import LazyGroup, as_typed, options_of, perhap
 from anonhist.terminal.output import say_line
 from anonhist.version import __version__
 
-_CENTRAL = ("count", "curve", "estimate", "plan", "release", "show")
+_CENTRAL = ("check", "count", "curve", "estimate", "plan", "release", "show")
 
 
 @click.group(
@@ -38,7 +38,7 @@ def anonhist() -> None:
     """Release how often things occur, with differential privacy.
 
     Results say how many things occur once, twice, and so on, but not which things. Run 'anonhist COMMAND --help' for a
-    command and its options.
+    command with examples, and 'anonhist COMMAND --help-all' for all of its options.
 
     Exit codes: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 130, 143 or 129 ended by Ctrl-C, SIGTERM
     or SIGHUP.

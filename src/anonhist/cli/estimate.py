@@ -17,6 +17,7 @@ from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import UNCHARGED, AskedAccount, charging_options, csv_digest, say_account
 from anonhist.terminal.decorators import (
+    Brief,
     OneOf,
     SectionedCommand,
     WholeNumber,
@@ -30,6 +31,8 @@ from anonhist.terminal.destinations import Outputs, console_on, print_hanging
 from anonhist.terminal.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.terminal.output import say_line, tell_of_epsilon
 from anonhist.terminal.reading import (
+    ENGINE,
+    INPUT,
     PROTECTED,
     READING,
     group_of,
@@ -79,7 +82,8 @@ _WIDE, _WIDEST = 100, 120
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SECTIONS = {
     "Estimate": (*PROPERTY_OPTIONS, "level"),
-    "Input": (*READING, "group"),
+    "Input": (*INPUT, "group"),
+    "Engine": ENGINE,
     "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
     "Ledger, for a private estimate": charging_options.names,
     "Output": ("output", "force", "quiet"),
@@ -87,9 +91,9 @@ _SECTIONS = {
 _EXAMPLES = """
 anonhist estimate entropy data.parquet --label query
 anonhist estimate support-size data.csv --label species --method chao1 --level 0.99
-anonhist estimate support-coverage data.csv --label word --draws 200000
 anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
 anonhist estimate all release.json
+anonhist estimate support-coverage data.csv --label word --draws 200000
 """
 _MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
 _MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
@@ -106,6 +110,14 @@ PROPERTY is one of
 SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, estimates are private and cost no
 further privacy.
 """
+_BRIEF = Brief(
+    (
+        *("method", "alphabet_size", "draws", "order", "guesses", "share", "level", "label", "count", "format_"),
+        *("group", "epsilon", "output"),
+    ),
+    f"PROPERTY is {', '.join(list(_MEANINGS)[:-1])} or {list(_MEANINGS)[-1]}. SOURCE is read as in 'anonhist release', "
+    "or is a released file, from which estimates are private.",
+)
 
 
 class _PropertyName(OneOf):
@@ -126,7 +138,7 @@ class _PropertyName(OneOf):
         return super().convert(value, param, ctx)
 
 
-@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
+@click.command(cls=SectionedCommand, sections=_SECTIONS, brief=_BRIEF, epilog=_EXAMPLES, help=_HELP)
 @click.argument("property_", metavar="PROPERTY", type=_PropertyName(tuple(_MEANINGS)))
 @source_argument
 @catalogue_options(PROPERTY_OPTIONS)

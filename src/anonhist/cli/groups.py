@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from anonhist.catalogue import Levels
+from anonhist.catalogue import MECHANISM_OPTIONS, Levels
 from anonhist.errors import UsageError
 from anonhist.privacy import EpsilonLike, PrivacyUnit, parse_epsilon
 from anonhist.terminal.charging import AskedAccount, write_charged
-from anonhist.terminal.decorators import WholeNumber, as_one
+from anonhist.terminal.decorators import WholeNumber, as_one, refuse_given
 from anonhist.terminal.destinations import STDOUT, Destination, Outputs, console_on, table_of
 from anonhist.terminal.output import say_line
-from anonhist.terminal.reading import named_source, reading_bars, refuse_release
+from anonhist.terminal.reading import bounding_of, named_source, reading_bars, refuse_release
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from anonhist.accounting.recording import Price
+    from anonhist.ingest.protection import Protection
     from anonhist.mechanisms import ExcessMechanism
+    from anonhist.mechanisms.group_planning import PreparedGroups
+    from anonhist.mechanisms.grouping import FindGroups
     from anonhist.mechanisms.releasing import AskedRelease
+    from anonhist.profiles import Bounded
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.terminal.decorators import Protection as AskedProtection
 
@@ -174,35 +179,46 @@ grouping_options = as_one(
 )
 
 
-def release_groups_of(
-    asked: Asked,
-    source: str,
-    *,
-    reading: dict[str, Any],
-    protection: AskedProtection,
-    outputs: Outputs,
-    wanted: AskedRelease,
-    account: AskedAccount,
-) -> None:
-    """Read, release and write all groups."""
-    from anonhist.ingest.groups.reading import read_recorded
-    from anonhist.ingest.protection import Protection
-    from anonhist.mechanisms.excess import parse_excess_share
-    from anonhist.mechanisms.group_planning import prepare_groups
-    from anonhist.mechanisms.grouping import FindGroups, release_prepared
-    from anonhist.terminal.display import log
+_NOT_FOR_GROUPS = (*(name for name in MECHANISM_OPTIONS if name not in ("public_cap", "delta")), "expected_items")
 
+
+def protection_of_groups(asked: Asked, reading: dict[str, Any], protection: AskedProtection) -> Protection:
+    """Return which rows of groups count and whom their release protects, or refuse options that do not go together."""
+    from anonhist.ingest.protection import Protection
+
+    refuse_given(_NOT_FOR_GROUPS, "{} does not apply to a release of groups (--by); leave it out.")
     # "--unit user" says no more than the bounds of users, which are on groups, too.
     of_labels = None if protection.max_per_user is not None else protection.unit
-    rows = Protection.of_groups(
+    return Protection.of_groups(
         of_labels,
         by=asked.by,
         other=asked.other_group,
         max_per_user=protection.max_per_user,
         max_groups_per_user=asked.max_groups_per_user,
         max_groups_per_label=asked.max_groups_per_label,
-        **{name: reading[name] for name in ("user", "order_by", "order_key", "keep_null")},
+        **bounding_of(reading),
     )
+
+
+class ReadyGroups(NamedTuple):
+    """A release of groups, checked and ready but for its data."""
+
+    finding: FindGroups | None
+    bounded: tuple[Bounded, int] | None
+    prepared: PreparedGroups
+
+    def price(self) -> Price:
+        """Return what it will cost, and what finding the groups does."""
+        found = None if self.finding is None else (self.finding.epsilon, self.finding.delta)
+        return self.prepared.price(found)
+
+
+def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wanted: AskedRelease) -> ReadyGroups:
+    """Return a release of groups, or refuse what it cannot be."""
+    from anonhist.mechanisms.excess import parse_excess_share
+    from anonhist.mechanisms.group_planning import prepare_groups
+    from anonhist.mechanisms.grouping import FindGroups
+
     unit = rows.protected
     finding, whole, delta = None, wanted.whole, wanted.options.get("delta")
     if asked.find_share is not None:
@@ -217,20 +233,39 @@ def release_groups_of(
     refuse_excess_of_items(wanted.excess_share, unit)
     bounded = rows.bounded if parse_excess_share(wanted.excess_share) else None
     wanted = replace(wanted, epsilon=whole, unit=unit, options={"public_cap": wanted.options.get("public_cap")})
-    prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded)
-    price = partial(prepared.price, None if finding is None else (finding.epsilon, finding.delta))
-    destination = account.destined(partial(outputs.for_release, source), price)
+    return ReadyGroups(finding, bounded, prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded))
+
+
+def release_groups_of(
+    asked: Asked,
+    source: str,
+    *,
+    reading: dict[str, Any],
+    protection: AskedProtection,
+    outputs: Outputs,
+    wanted: AskedRelease,
+    account: AskedAccount,
+) -> None:
+    """Read, release and write all groups."""
+    from anonhist.ingest.groups.reading import read_recorded
+    from anonhist.mechanisms.grouping import release_prepared
+    from anonhist.terminal.display import log
+
+    rows = protection_of_groups(asked, reading, protection)
+    ready = ready_groups(asked, rows, protection, wanted)
+    prepared = ready.prepared
+    destination = account.destined(partial(outputs.for_release, source), ready.price)
     refuse_hidden_excess(prepared.excess, destination, outputs)
     refuse_release(source, reading=reading)
     named = named_source(source, reading)
-    with account.charged(price) as recorded:
+    with account.charged(ready.price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
                 grouped = read_recorded(
                     named,
                     rows,
                     recorded,
-                    groups=finding or asked.groups or (),
+                    groups=ready.finding or asked.groups or (),
                     levels=asked.levels,
                     count_units=prepared.excess is not None,
                     progress=bars.reading,

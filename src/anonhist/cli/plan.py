@@ -11,7 +11,7 @@ import click
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
-from anonhist.terminal.decorators import OneOf, Protection, SectionedCommand, WholeNumber, as_one, as_typed
+from anonhist.terminal.decorators import Brief, OneOf, Protection, SectionedCommand, WholeNumber, as_one, as_typed
 from anonhist.terminal.destinations import STDOUT, Outputs, console_on, table_of
 from anonhist.terminal.options import (
     csv_output_option,
@@ -24,7 +24,8 @@ from anonhist.terminal.options import (
 )
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import (
-    READING,
+    ENGINE,
+    INPUT,
     profile_of_source,
     protection_of,
     reading_bars,
@@ -299,9 +300,10 @@ def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:
 # Of the rest mechanisms take part with their defaults.
 COMPARED = (*PUBLIC_NUMBERS, "shares")
 _COMPARE_SECTIONS = {
-    "Input": READING,
+    "Input": INPUT,
     "Privacy": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
     "Comparison": ("mechanism", "repeats", *COMPARED),
+    "Engine": ENGINE,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _COMPARE_EXAMPLES = """
@@ -309,9 +311,16 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,0.5,1,2,4
 anonhist compare data/pw_phpbb.csv --epsilon 1 --mechanism auto,privhist --repeats 100
 anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare.html
 """
+_COMPARE_BRIEF = Brief(
+    (
+        *("label", "count", "format_", "table", "epsilon", "unit", "user", "max_per_user", "mechanism", "repeats"),
+        *("output", "report", "force"),
+    ),
+    "SOURCE is read as in 'anonhist release'. Comparing is not private: do not share what it prints.",
+)
 
 
-@click.command(cls=SectionedCommand, sections=_COMPARE_SECTIONS, epilog=_COMPARE_EXAMPLES)
+@click.command(cls=SectionedCommand, sections=_COMPARE_SECTIONS, brief=_COMPARE_BRIEF, epilog=_COMPARE_EXAMPLES)
 @source_argument
 @epsilon_option(
     "Privacy budget of a release, or a list of budgets such as 0.1,0.5,1,2,4.", required=True, metavar="E,E,…"

@@ -20,7 +20,15 @@ from anonhist.cli.groups import (
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import AskedAccount, charging_options, write_charged
-from anonhist.terminal.decorators import Protection, SectionedCommand, WholeNumber, as_one, refuse_given
+from anonhist.terminal.decorators import (
+    Brief,
+    Protection,
+    SectionedCommand,
+    WholeNumber,
+    all_options,
+    as_one,
+    refuse_given,
+)
 from anonhist.terminal.destinations import Outputs, console_on, table_of
 from anonhist.terminal.options import (
     epsilon_option,
@@ -32,8 +40,10 @@ from anonhist.terminal.options import (
 )
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import (
-    READING,
-    held_source,
+    ENGINE,
+    INPUT,
+    bounding_of,
+    named_source,
     one_source,
     profile_of_source,
     protection_of,
@@ -45,6 +55,10 @@ from anonhist.terminal.reading import (
 
 if TYPE_CHECKING:
     from anonhist.cli.groups import Asked
+    from anonhist.ingest.source import Source
+    from anonhist.ingest.windows import WindowsAsked
+    from anonhist.mechanisms.window_mechanism import WindowMechanism
+    from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.releases.cumulative import Windows
 
 # So many days are shown on a terminal: the last of equal spans.
@@ -112,6 +126,65 @@ _GROUPS_SHOWN = 40
 _NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level_shares")
 
 
+def asked_of_windows(
+    asked: AskedWindows, grouping: Asked | None, *, reading: dict[str, Any], protection: Protection
+) -> WindowsAsked:
+    """Return which windows are read and whom their release protects, or refuse options that do not go together."""
+    from anonhist.ingest.windows import AskedGroups, windows_asked
+
+    others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
+    refuse_given(others, "{} does not apply to cumulative windows (--cumulative-by); leave it out.")
+    unit, groups = protection.unit, None
+    if grouping is not None:
+        refuse_given(
+            _NOT_FOR_WINDOWS,
+            "{} does not apply to cumulative windows (--cumulative-by), whose groups are those that are listed: leave "
+            "it out, and list them with --groups.",
+        )
+        bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
+        groups = AskedGroups(grouping.by, grouping.groups or (), *bounds)
+        # "--unit user" says no more than the bounds of users, which are on groups, too.
+        unit = None if protection.max_per_user is not None else unit
+    if reading["format"] not in (None, "events"):  # what was counted already has no days
+        raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
+    return windows_asked(
+        groups,
+        asked.by,
+        days=asked.days,
+        thresholds=asked.thresholds,
+        max_per_user=protection.max_per_user,
+        unit=unit,
+        **bounding_of(reading),
+    )
+
+
+def mechanism_of_windows(
+    wanted: WindowsAsked, *, epsilon: str, relation: NeighboringRelation, mechanism: str
+) -> tuple[WindowMechanism, str]:
+    """Return what adds the noise to windows, and why that."""
+    from anonhist.mechanisms.window_release import prepare_cumulative
+
+    return prepare_cumulative(
+        epsilon=epsilon,
+        unit=wanted.protection.protected,
+        relation=relation,
+        mechanism=mechanism,
+        thresholds=len(wanted.thresholds),
+        days=len(wanted.dates[1]),
+    )
+
+
+def source_of_windows(source: str, reading: dict[str, Any]) -> Source:
+    """Return the source of windows, or refuse the file of a release."""
+    from anonhist.ingest.source import NO_COUNT, SaidOfRows
+
+    refuse_release(source, reading=reading)
+    # The column of counts says all that a format could of a source that has a date in each row.
+    SaidOfRows(reading["format"], reading["label"], reading["count"]).check(reading["user"])
+    said = {} if reading["format"] is None else {"format": None, "count": NO_COUNT}
+    return named_source(source, reading | said)
+
+
 def release_windows_of(
     asked: AskedWindows,
     grouping: Asked | None,
@@ -126,62 +199,18 @@ def release_windows_of(
 ) -> None:
     """Read, release and write the windows: of all groups, where there are some."""
     from anonhist.accounting.recording import Price
-    from anonhist.ingest.source import NO_COUNT, SaidOfRows
-    from anonhist.ingest.windows import listed_days, read_cumulative, read_cumulative_groups, unit_of_windows
-    from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
-    from anonhist.profiles.windows import in_one_group
+    from anonhist.ingest.windows import read_windows
+    from anonhist.mechanisms.window_release import release_windows
     from anonhist.terminal.display import log
 
-    wanted, bounds = protection.unit, None
-    if grouping is not None:
-        refuse_given(
-            _NOT_FOR_WINDOWS,
-            "{} does not apply to cumulative windows (--cumulative-by), whose groups are those that are listed: leave "
-            "it out, and list them with --groups.",
-        )
-        bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
-        # "--unit user" says no more than the bounds of users, which are on groups, too.
-        wanted = None if protection.max_per_user is not None else wanted
-    if reading["format"] not in (None, "events"):  # what was counted already has no days
-        raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
-    _, days = listed_days(asked.by, asked.days)
-    prepared, reason = prepare_cumulative(
-        epsilon=epsilon,
-        unit=unit_of_windows(wanted, protection.max_per_user, asked.thresholds, bounds=bounds),
-        relation=protection.relation,
-        mechanism=mechanism,
-        thresholds=len(asked.thresholds),
-        days=len(days),
-    )
+    wanted = asked_of_windows(asked, grouping, reading=reading, protection=protection)
+    prepared, reason = mechanism_of_windows(wanted, epsilon=epsilon, relation=protection.relation, mechanism=mechanism)
     price = partial(Price.of, prepared)
     destination = account.destined(partial(outputs.for_release, source), price)
-    refuse_release(source, reading=reading)
-    held, said = held_source(source, reading)
-    # The column of counts says all that a format could of a source that has a date in each row.
-    SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
-    if said.pop("format") is not None:
-        said["count"] = NO_COUNT
-    own = said | {
-        "days": days,
-        "thresholds": asked.thresholds,
-        "max_per_user": protection.max_per_user,
-        "unit": wanted,
-    }
+    named = source_of_windows(source, reading)
     with account.charged(price) as recorded:
         with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
-            if grouping is None:
-                counts = in_one_group(read_cumulative(held, by=asked.by, progress=bars.reading, **own))
-            else:
-                counts = read_cumulative_groups(
-                    held,
-                    by=grouping.by,
-                    groups=grouping.groups or (),
-                    cumulative_by=asked.by,
-                    max_groups_per_user=grouping.max_groups_per_user,
-                    max_groups_per_label=grouping.max_groups_per_label,
-                    progress=bars.reading,
-                    **own,
-                )
+            counts = read_windows(named, wanted, progress=bars.reading)
         grouped = release_windows(counts, prepared, reason).with_receipt(recorded.receipt)
         del counts
         released = grouped if grouped.by else grouped.first
@@ -225,12 +254,52 @@ def show_windows(release: Windows, stream: TextIO) -> None:
     console.print("The other days are in the file, and those of one group with 'anonhist show --group'.", style="dim")
 
 
-_SECTIONS = {
-    "Input": READING,
+# What a release is of, besides its budget.
+asked_options = all_options(
+    reading_options,
+    protection_options(),
+    grouping_options,
+    windows_options,
+    click.option(
+        "--excess-share",
+        metavar="S",
+        help="With --max-per-user, --max-count or a bound on groups: share of epsilon, such as 0.05, spent on "
+        "estimating what that bound leaves out; with --by, of all groups together.  [default: none]",
+    ),
+    click.option(
+        "--excess-cap",
+        type=WholeNumber(),
+        metavar="C",
+        help="With --excess-share: at most C items or groups beyond the bound count per user or label, of groups no "
+        "more than there are; a larger C needs more noise.  [default: 10 times the bound]",
+    ),
+    click.option(
+        "--mechanism",
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help=f"Mechanism that adds the noise: {', '.join(MECHANISMS)}, or auto, which picks the one with the smallest "
+        "expected error and says why.",
+    ),
+    mechanism_options(MECHANISM_OPTIONS),
+    click.option(
+        "--expected-items",
+        type=WholeNumber(),
+        metavar="N",
+        help="Approximate number of items, such as 1e9, if it is public; helps auto choose for huge data.",
+    ),
+)
+ASKED_SECTIONS = {
+    "Input": INPUT,
     "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
     "Groups": grouping_options.names,
     "Windows": windows_options.names,
-    "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items", "simulations"),
+    "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items"),
+    "Engine": ENGINE,
+}
+_SECTIONS = {
+    **ASKED_SECTIONS,
+    "Mechanism": (*ASKED_SECTIONS["Mechanism"], "simulations"),
     "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
@@ -238,12 +307,20 @@ _EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
 anonhist release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5
 anonhist release log.csv --label query --by country --groups DE,FR,PL --epsilon 1 -o countries.json
+cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 anonhist release log.csv --label id --cumulative-by 'day(t)' --days 2026-11-01..2026-11-30 --thresholds 1,3 --epsilon 1
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
 anonhist release 'sc://cluster:15002' --table shop.orders --label sku --epsilon 1
 anonhist release day-01.counts day-02.counts --epsilon 1
-cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
+_BRIEF = Brief(
+    (
+        *("label", "count", "format_", "table", "epsilon", "unit", "user", "max_per_user", "ledger", "dataset"),
+        *("output", "report", "force"),
+    ),
+    "SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt), a pattern such as 'logs/*.csv', a URL, a database, "
+    "Spark, or - for standard input. Without -o, the release is written to release.json, or as CSV in a pipe.",
+)
 # A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
 _LABELS_ARE_USERS = (
     "Note: here the labels are the users. Replace --user and --max-per-user with --unit label --max-count "
@@ -251,41 +328,28 @@ _LABELS_ARE_USERS = (
 )
 
 
-@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+def protection_of_profile(
+    sources: tuple[str, ...], protection: Protection, excess_share: EpsilonLike | None
+) -> Protection:
+    """Return what a release of one profile protects, or refuse an excess of what is not bounded."""
+    protection = protection_of(sources, protection)
+    is_of_users = protection.max_per_user is not None
+    if is_of_users:
+        refuse_for_parts(sources, ("excess_share", "excess_cap"))
+    refuse_excess_of_items(excess_share, PrivacyUnit.user(max_items=1) if is_of_users else protection.unit)
+    return protection
+
+
+def note_users(reading: dict[str, Any], protection: Protection) -> None:
+    """Say what protects users better who are the labels."""
+    if reading["user"] is not None and reading["user"] == reading["label"]:
+        say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, brief=_BRIEF, epilog=_EXAMPLES)
 @source_argument
 @epsilon_option(required=True)
-@reading_options
-@protection_options()
-@grouping_options
-@windows_options
-@click.option(
-    "--excess-share",
-    metavar="S",
-    help="With --max-per-user, --max-count or a bound on groups: share of epsilon, such as 0.05, spent on estimating "
-    "what that bound leaves out; with --by, of all groups together.  [default: none]",
-)
-@click.option(
-    "--excess-cap",
-    type=WholeNumber(),
-    metavar="C",
-    help="With --excess-share: at most C items or groups beyond the bound count per user or label, of groups no more "
-    "than there are; a larger C needs more noise.  [default: 10 times the bound]",
-)
-@click.option(
-    "--mechanism",
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    help=f"Mechanism that adds the noise: {', '.join(MECHANISMS)}, or auto, which picks the one with the smallest "
-    "expected error and says why.",
-)
-@mechanism_options(MECHANISM_OPTIONS)
-@click.option(
-    "--expected-items",
-    type=WholeNumber(),
-    metavar="N",
-    help="Approximate number of items, such as 1e9, if it is public; helps auto choose for huge data.",
-)
+@asked_options
 @simulations_option
 @charging_options
 @release_output_options()
@@ -322,8 +386,6 @@ def release(
     """
     account.check()
     if windows is not None:
-        others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
-        refuse_given(others, "{} does not apply to cumulative windows (--cumulative-by); leave it out.")
         release_windows_of(
             windows,
             grouping,
@@ -341,8 +403,6 @@ def release(
     guarantee = epsilon, protection.unit, protection.relation
     asked = AskedRelease(*guarantee, mechanism, own, expected_items, excess_share, excess_cap, simulations)
     if grouping is not None:
-        others = (*(name for name in MECHANISM_OPTIONS if name not in ("public_cap", "delta")), "expected_items")
-        refuse_given(others, "{} does not apply to a release of groups (--by); leave it out.")
         release_groups_of(
             grouping,
             one_source(sources, "groups"),
@@ -353,24 +413,19 @@ def release(
             account=account,
         )
         return
-    protection = protection_of(sources, protection)
-    is_of_users = protection.max_per_user is not None
-    if is_of_users:
-        refuse_for_parts(sources, ("excess_share", "excess_cap"))
-    refuse_excess_of_items(excess_share, PrivacyUnit.user(max_items=1) if is_of_users else protection.unit)
     from anonhist.terminal.display import write_release
 
+    protection = protection_of_profile(sources, protection, excess_share)
     prepared = replace(asked, unit=protection.unit).prepared(PrivacyUnit.item(), protection.max_per_user)
     destination = account.destined(partial(outputs.for_release, *sources), prepared.price)
     refuse_release(*sources, reading=reading)
     refuse_hidden_excess(prepared.excess, destination, outputs)
-    if reading["user"] is not None and reading["user"] == reading["label"] and not outputs.quiet:
-        say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)
-
+    if not outputs.quiet:
+        note_users(reading, protection)
     with account.charged(prepared.price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
-                counts_users = is_of_users and prepared.excess is not None
+                counts_users = protection.max_per_user is not None and prepared.excess is not None
                 profile = profile_of_source(sources, reading, protection, bars, count_users=counts_users)
             released = replace(prepared.release(profile), receipt=recorded.receipt)
             del profile

@@ -14,7 +14,15 @@ from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS, MechanismName
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.terminal.charging import AskedAccount, charging_options
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, one_character, whole_number
+from anonhist.terminal.decorators import (
+    Brief,
+    OneOf,
+    SectionedCommand,
+    WholeNumber,
+    as_one,
+    one_character,
+    whole_number,
+)
 from anonhist.terminal.options import (
     delimiter_option,
     engine_option,
@@ -27,7 +35,7 @@ from anonhist.terminal.options import (
     table_option,
 )
 from anonhist.terminal.output import say_line
-from anonhist.terminal.reading import LIMITS, held_source, limits_of, reading_bars
+from anonhist.terminal.reading import ENGINE, LIMITS, held_source, limits_of, reading_bars
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -41,15 +49,13 @@ NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page 
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
 _WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
 _SECTIONS = {
-    "Input": (
-        *("origin", "target", "nodes", "table", "format_", "delimiter", "no_header", "comment"),
-        *("engine", *LIMITS),
-    ),
+    "Input": ("origin", "target", "nodes", "table", "format_", "delimiter", "no_header", "comment"),
     "Edges": ("directed", "self_loops", "duplicates"),
     "Privacy": ("unit", "epsilon", "relation"),
     "Mechanism": ("mechanism", "simulations"),
     "Mechanism, with --unit edge": ("public_nodes",),
     "Mechanism, with --unit node": ("max_degree", "choice_share", "bounding"),
+    "Engine": ENGINE,
     "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "not_private_truth", "force", "quiet"),
 }
@@ -60,6 +66,15 @@ anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report d
 anonhist degrees edges.parquet --source from --target to --directed in --unit node --max-degree auto --epsilon 2
 anonhist degrees edges.csv --nodes members.txt --unit node --max-degree 32 --epsilon 1
 """
+_BRIEF = Brief(
+    (
+        *("origin", "target", "nodes", "format_", "directed", "unit", "epsilon", "max_degree", "ledger", "dataset"),
+        *("output", "report", "force"),
+    ),
+    "EDGES is text with the two ends of an edge on each line, a table, a file of another program for graphs (KONECT, "
+    "Pajek, Matrix Market, …), a pattern, a URL, a database, or - for standard input. Without -o, the release is "
+    "written to release.json, or as CSV in a pipe.",
+)
 
 
 def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
@@ -145,7 +160,7 @@ _own_options = as_one(
 )
 
 
-@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.command(cls=SectionedCommand, sections=_SECTIONS, brief=_BRIEF, epilog=_EXAMPLES)
 @click.argument("edges", metavar="EDGES")
 @click.option(
     "--nodes",

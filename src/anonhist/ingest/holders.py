@@ -18,6 +18,7 @@ from anonhist.ingest.columns import Header, Opened, Schema, distinct_names, open
 from anonhist.ingest.engine import NO_LIMITS, Spilling, connect, followed, let_go_at_exit, translate_failures
 from anonhist.ingest.files import (
     DATABASES,
+    DELIMITERS,
     HOW_TO_NAME,
     SPARK_URLS,
     Form,
@@ -31,7 +32,7 @@ from anonhist.ingest.locations import match_files
 from anonhist.ingest.memory import TABLES, package_of, with_known_texts
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.plain_types import is_spark, with_plain_types
-from anonhist.ingest.spark import opened_files, opened_table, without_logs_of_rows
+from anonhist.ingest.spark import is_declared, opened_files, opened_table, without_logs_of_rows
 from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import connect_to, materialized_views
 
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 _SQLITE = "sqlite:///"
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _BATCH_ROWS = 2**16
+# What people call files and databases.
+_LINES = {Form.LABELS: "text with one label per line", Form.UNIQ: "lines of uniq -c"}
+_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "postgresql": "PostgreSQL"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,18 @@ class Holder(ABC):
     is_ours: ClassVar[bool] = False
     has_tables: ClassVar[bool] = False
     may_be_sql: ClassVar[bool] = True
+
+    @property
+    def told(self) -> str:
+        """What it is, in words, without its address."""
+        return "a table in memory"
+
+    def declares(self) -> bool:
+        """Return whether its columns and their types are declared, or said by a header line, so that no row does.
+
+        What a header line says is text. Nothing is asked of what is not declared.
+        """
+        return True
 
     @contextmanager
     def open(self, asked: Reading = _READING) -> Iterator[Opened]:
@@ -151,6 +167,19 @@ class Files(Holder):
     header: bool = True
     is_ours: ClassVar[bool] = True
 
+    @property
+    def told(self) -> str:
+        """What its files are, and whether a line names their columns."""
+        if self.form is not None and self.form is not Form.DELIMITED:
+            return _LINES.get(self.form, str(self.form.value))
+        sign = self.delimiter or DELIMITERS.get(ending_of(self.of) or "", ",")
+        kind = {",": "CSV text", "\t": "TSV text"}.get(sign, f"text with columns separated by {sign!r}")
+        return f"{kind} with{'' if self.header else 'out'} a header line"
+
+    def declares(self) -> bool:
+        """Return whether they are Parquet, or have a header line."""
+        return self.form is Form.PARQUET or (self.form is Form.DELIMITED and self.header)
+
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
         with translate_failures(asked.what, path=self.of), asked.connect() as connection:
@@ -184,6 +213,11 @@ class Files(Holder):
 class StandardInput(Files):
     """Standard input, of which nothing is guessed."""
 
+    @property
+    def told(self) -> str:
+        """What its lines are."""
+        return f"{super().told}, on standard input"
+
     def _kept(self, connection: Any, asked: Reading) -> Opened:
         import narwhals as nw
 
@@ -199,6 +233,11 @@ class FilesOfSpark(Files):
 
     is_ours: ClassVar[bool] = False
 
+    @property
+    def told(self) -> str:
+        """What its files are."""
+        return f"{super().told}, read by Spark"
+
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
         layout = None
@@ -213,6 +252,15 @@ class SparkTable(Holder):
 
     has_tables: ClassVar[bool] = True
 
+    @property
+    def told(self) -> str:
+        """Which table it is."""
+        return f"table {self.table!r} of Spark"
+
+    def declares(self) -> bool:
+        """Return whether it is no path of files in whose rows columns are found."""
+        return is_declared(self.table)
+
     def _opened(self, asked: Reading) -> AbstractContextManager[Opened]:
         return opened_table(self.of, self.table)
 
@@ -223,19 +271,33 @@ class DuckDBTable(Holder):
     is_ours: ClassVar[bool] = True
     has_tables: ClassVar[bool] = True
 
+    @property
+    def told(self) -> str:
+        """Which table it is."""
+        return f"table {self.table!r} of DuckDB"
+
+    def declares(self) -> bool:
+        """Return whether it is no view, which is not looked into for that."""
+        path = _database_path(self.of, "duckdb:///")
+        with translate_failures("The database", path=path), _READING.connect(path, read_only=True) as connection:
+            return self._is_base(connection)
+
+    def _is_base(self, connection: Any) -> bool:
+        query = (
+            "SELECT table_name, table_type FROM information_schema.tables "
+            "WHERE table_schema = current_schema() ORDER BY 1"
+        )
+        kinds = dict(connection.execute(query).fetchall())
+        _check_table(list(kinds), self.table)
+        return bool(kinds[str(self.table)] == "BASE TABLE")
+
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
         import narwhals as nw
 
         path = _database_path(self.of, "duckdb:///")
         with translate_failures("The database", path=path), asked.connect(path, read_only=True) as connection:
-            query = (
-                "SELECT table_name, table_type FROM information_schema.tables "
-                "WHERE table_schema = current_schema() ORDER BY 1"
-            )
-            kinds = dict(connection.execute(query).fetchall())
-            _check_table(list(kinds), self.table)
-            schema = Schema.DECLARED if kinds[str(self.table)] == "BASE TABLE" else Schema.FOUND
+            schema = Schema.DECLARED if self._is_base(connection) else Schema.FOUND
             opened = opened_frame(nw.from_native(connection.table(quoted(str(self.table)))), schema)
             with followed(connection, asked.progress):
                 yield opened
@@ -245,6 +307,12 @@ class IbisTable(Holder):
     """A table of SQLite, of PostgreSQL or of a warehouse."""
 
     has_tables: ClassVar[bool] = True
+
+    @property
+    def told(self) -> str:
+        """Which table it is, of what."""
+        scheme = self.of.partition("://")[0]
+        return f"table {self.table!r} of {_NAMES.get(scheme, scheme)}"
 
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
@@ -312,6 +380,10 @@ class Frame(Holder):
     """
 
     schema: ClassVar[Schema] = Schema.FOUND
+
+    def declares(self) -> bool:
+        """Return whether its package declares them."""
+        return self.schema is not Schema.FOUND
 
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:

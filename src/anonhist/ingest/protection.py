@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.ingest.group_names import UNGROUPED, Grouping, is_shown_as_written, parts_of
-from anonhist.ingest.query import Columns, check_users
+from anonhist.ingest.query import Columns
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
@@ -116,6 +117,26 @@ class Protection:
             count=held(kind.count),
             prevalence=held(kind.prevalence),
         )
+
+
+def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, count_users: bool) -> int | None:
+    """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
+    if (user is None) != (max_per_user is None):
+        raise UsageError(
+            "`user` and `max_per_user` must be given together: name the user column and say how many items of each "
+            "user count."
+        )
+    try:
+        bound = None if max_per_user is None else operator.index(max_per_user)
+    except TypeError:
+        bound = 0
+    if isinstance(max_per_user, bool) or (bound is not None and bound < 1):
+        raise UsageError(f"`max_per_user` must be a whole number of at least 1, not {max_per_user!r}.")
+    if order_by is not None and user is None:
+        raise UsageError("`order_by` chooses which items of a user count, so it requires `user` and `max_per_user`.")
+    if count_users and user is None:
+        raise UsageError("`count_users` counts what a user bound leaves out, so it requires `user` and `max_per_user`.")
+    return bound
 
 
 def unit_of_profile(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError
 from anonhist.ingest.group_names import (
     DAY,
     GROUP,
@@ -110,33 +110,10 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     depends on that user's rows alone, and without ``order_by`` each of them has the same chance. Values without a name
     (``named`` = 0) are never left out in favor of others, so that they are seen and refused.
     """
-    import narwhals as nw
-
-    label, user = columns.label, columns.user
-    selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
-    named, grouping = {} if user is None else {user: False}, columns.grouping
-    if grouping.parts:
-        named = grouping.by_value | named
-        selected |= group_keys(table, grouping.parts)
-    flags = name_columns(table, named | {label: columns.only_whole})
-    listed: list[Any] = []
-    if columns.days is not None:
-        part, days = columns.days
-        selected[DAY] = part.keys(table)
-        listed = [nw.col(DAY).is_in([part.key_of(day) for day in days])]
-    if user is None:
-        if columns.rows == "counts" and columns.count is not None:
-            good, number = whole_numbers(table, columns.count)
-            selected |= {"count": number, "wrong": one_if(~good)}
-        rows = table.select(**selected, **flags)
-        rows = rows.filter(*listed) if listed else rows
-        return in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
-    selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
-    if columns.order_by is not None:
-        selected |= order_of(table, columns.order_by)
-    # SQLite limits the depth of nested queries, so each step uses a query that exists already.
-    rows = table.select(**selected, **flags, one=nw.lit(1)).filter(is_item(columns), *listed)
-    rows = in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
+    rows = named_rows(table, columns)
+    if columns.user is None:
+        return rows
+    grouping = columns.grouping
     places, hashed, within = [GROUP] if grouping.parts else [], "label", ["user"]
     if grouping.groups_per_user is not None:
         rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
@@ -146,6 +123,35 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     most = operator.index(columns.max_per_user or 0)
     bound = UserBound(most, columns.order_key, tuple(within), tuple(places), hashed, columns.keep_null)
     return bounded_users(rows, bound)
+
+
+def named_rows(table: Any, columns: Columns) -> Any:
+    """Return the rows of :func:`bounded_rows` before users are bounded, lazily: columns without names are refused."""
+    import narwhals as nw
+
+    label, user = columns.label, columns.user
+    selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
+    named, grouping = {} if user is None else {user: False}, columns.grouping
+    if grouping.parts:
+        named = grouping.by_value | named
+        selected |= group_keys(table, grouping.parts)
+    flags = name_columns(table, named | {label: columns.only_whole})
+    kept: list[Any] = []
+    if columns.days is not None:
+        part, days = columns.days
+        selected[DAY] = part.keys(table)
+        kept = [nw.col(DAY).is_in([part.key_of(day) for day in days])]
+    if user is not None:
+        kept, flags = [is_item(columns), *kept], flags | {"one": nw.lit(1)}
+        selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
+        selected |= {} if columns.order_by is None else order_of(table, columns.order_by)
+    elif columns.rows == "counts" and columns.count is not None:
+        good, number = whole_numbers(table, columns.count)
+        selected |= {"count": number, "wrong": one_if(~good)}
+    # SQLite limits the depth of nested queries, so each step uses a query that exists already.
+    rows = table.select(**selected, **flags)
+    rows = rows.filter(*kept) if kept else rows
+    return in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
 
 
 def bounded_units(table: Any, columns: Columns, of: Bounded, bound: int) -> BoundedUnits:
@@ -355,26 +361,6 @@ def tell_of_bound(table: Any, columns: Columns, kept: int, notify: Callable[[str
             f"{rows - kept:,} of {rows:,} rows were left out: {missing:,} without a user, the others without a label "
             f"or over the limit of {columns.max_per_user} per user."
         )
-
-
-def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, count_users: bool) -> int | None:
-    """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
-    if (user is None) != (max_per_user is None):
-        raise UsageError(
-            "`user` and `max_per_user` must be given together: name the user column and say how many items of each "
-            "user count."
-        )
-    try:
-        bound = None if max_per_user is None else operator.index(max_per_user)
-    except TypeError:
-        bound = 0
-    if isinstance(max_per_user, bool) or (bound is not None and bound < 1):
-        raise UsageError(f"`max_per_user` must be a whole number of at least 1, not {max_per_user!r}.")
-    if order_by is not None and user is None:
-        raise UsageError("`order_by` chooses which items of a user count, so it requires `user` and `max_per_user`.")
-    if count_users and user is None:
-        raise UsageError("`count_users` counts what a user bound leaves out, so it requires `user` and `max_per_user`.")
-    return bound
 
 
 PASSES = (1, 4, 16, 64)

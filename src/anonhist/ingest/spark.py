@@ -269,8 +269,13 @@ def opened_table(url: str, table: str | None) -> Iterator[Opened]:
     import narwhals as nw
 
     with _session(url) as session, translate_failures("The table"):
-        is_declared = "`" not in str(table) or str(table).startswith("parquet.")
-        yield opened_frame(nw.from_native(_table(session, table)), Schema.DECLARED if is_declared else Schema.FOUND)
+        schema = Schema.DECLARED if is_declared(table) else Schema.FOUND
+        yield opened_frame(nw.from_native(_table(session, table)), schema)
+
+
+def is_declared(table: str | None) -> bool:
+    """Return whether the columns of what is named as a table are declared: no files in whose rows they are found."""
+    return "`" not in str(table) or str(table).startswith("parquet.")
 
 
 def _table(session: Any, name: str | None) -> Any:

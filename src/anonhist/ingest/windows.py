@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -15,12 +15,11 @@ from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.groups.lists import group_rows
 from anonhist.ingest.naming import NAMED, check_named
-from anonhist.ingest.protection import Protection, protected_unit, unlisted_grouping
+from anonhist.ingest.protection import Protection, check_users, protected_unit, unlisted_grouping
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
     check_sums,
-    check_users,
     check_whole,
     counts_something,
     fetch,
@@ -41,31 +40,20 @@ from anonhist.profiles.windows import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.ingest.columns import Header
+    from anonhist.ingest.columns import Header, Opened
     from anonhist.ingest.group_values import Part
 
 
-def _counts(
-    source: Source,
-    protection: Protection,
-    dates: tuple[Part, tuple[str, ...]],
-    thresholds: tuple[int, ...],
-    groups: list[tuple[Any, ...]],
-    *,
-    progress: Callable[[float], None] | None,
+def read_windows(
+    source: Source, asked: WindowsAsked, *, progress: Callable[[float], None] | None
 ) -> GroupedCumulativeCounts:
     """Count on all listed days in all listed groups, or in the one group of no columns where there are none."""
-    part, days = dates
+    protection, (part, days), thresholds, _ = asked
     parts, key = protection.grouping.parts, protection.order_key
     source.refuse_labels("column of dates")
     with source.open(protection, part.column, progress=progress) as opened:
-        columns = _columns_in(opened.header, source, protection, part)
-        own, date_part = columns.grouping.parts, part.in_table(opened.header.in_table(part.column))
-        listed = listed_groups(
-            groups, parts, [each.kind_in(opened.table) for each in own], keep_null=protection.keep_null
-        )
-        columns = replace(columns, grouping=columns.grouping.of_listed(listed), days=(date_part, days))
-        rows = fetch(increments_query(with_periods(opened.table, (*own, date_part)), columns, thresholds))
+        columns = columns_of_windows(opened, source, asked)
+        rows = fetch(increments_query(with_dates(opened.table, columns), columns, thresholds))
     check_named(all(bool(row[1]) for row in rows))
     if columns.rows == "counts":
         check_whole(columns.count, sum(int(row[-1]) for row in rows))
@@ -87,6 +75,22 @@ def _counts(
             for group, each in counts.items()
         },
     )
+
+
+def columns_of_windows(opened: Opened, source: Source, asked: WindowsAsked) -> Columns:
+    """Return which columns of an open source to read, with the days and the groups that are listed."""
+    protection, (part, days), _, groups = asked
+    columns = _columns_in(opened.header, source, protection, part)
+    kinds = [each.kind_in(opened.table) for each in columns.grouping.parts]
+    listed = listed_groups(groups, protection.grouping.parts, kinds, keep_null=protection.keep_null)
+    date_part = part.in_table(opened.header.in_table(part.column))
+    return replace(columns, grouping=columns.grouping.of_listed(listed), days=(date_part, days))
+
+
+def with_dates(table: Any, columns: Columns) -> Any:
+    """Return a table whose dates can be put into the periods of groups and of days."""
+    of_days = () if columns.days is None else (columns.days[0],)
+    return with_periods(table, (*columns.grouping.parts, *of_days))
 
 
 def _columns_in(header: Header, source: Source, protection: Protection, day: Part) -> Columns:
@@ -218,14 +222,74 @@ def read_cumulative(
     >>> read_cumulative(views, label="viewer", by="day(day)", days=days, thresholds=[1, 2]).k_plus.tolist()
     [[1, 2], [0, 1]]
     """
-    most = check_users(user, max_per_user, order_by, count_users=False)
-    days_of = listed_days(by, days)
-    levels = parse_thresholds(thresholds)
-    protected = unit_of_windows(unit, most, levels, bounds=None)
-    protection = Protection(protected, user, most, order_by, key_where(order_key, needed=user is not None), keep_null)
+    asked = windows_asked(
+        None,
+        by,
+        days=days,
+        thresholds=thresholds,
+        user=user,
+        max_per_user=max_per_user,
+        order_by=order_by,
+        order_key=order_key,
+        keep_null=keep_null,
+        unit=unit,
+    )
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    return _counts(named, protection, days_of, levels, [()], progress=progress).first
+    return read_windows(named, asked, progress=progress).first
+
+
+class AskedGroups(NamedTuple):
+    """Groups of cumulative windows, as a call lists them, and in how many of them a unit counts."""
+
+    by: str | Iterable[str]
+    groups: Iterable[Any] | os.PathLike[str]
+    max_groups_per_user: int | None
+    max_groups_per_label: int | None
+
+
+class WindowsAsked(NamedTuple):
+    """Which windows are read, and whom a release of them protects: public choices, checked."""
+
+    protection: Protection
+    dates: tuple[Part, tuple[str, ...]]
+    thresholds: tuple[int, ...]
+    # Those of no columns are one.
+    groups: list[tuple[Any, ...]]
+
+
+def windows_asked(
+    grouped: AskedGroups | None,
+    by: str,
+    *,
+    days: str | Iterable[Any],
+    thresholds: Iterable[SupportsIndex],
+    user: str | None,
+    max_per_user: int | None,
+    order_by: str | None,
+    order_key: str | None,
+    keep_null: bool,
+    unit: PrivacyUnit | None,
+) -> WindowsAsked:
+    """Return which windows a call of ``read_cumulative`` or ``read_cumulative_groups`` reads, or refuse it."""
+    most = check_users(user, max_per_user, order_by, count_users=False)
+    if grouped is None:
+        dates, levels = listed_days(by, days), parse_thresholds(thresholds)
+        protected = unit_of_windows(unit, most, levels, bounds=None)
+        key = key_where(order_key, needed=user is not None)
+        return WindowsAsked(Protection(protected, user, most, order_by, key, keep_null), dates, levels, [()])
+    grouping = unlisted_grouping(grouped.by, None, most, grouped.max_groups_per_user, grouped.max_groups_per_label)
+    rows = group_rows(grouped.groups, grouping.parts)
+    part, listed = listed_days(by, days)
+    if part in grouping.parts:
+        raise UsageError(f"Groups by {part.name} have one day each: group by another column, or leave `by` out.")
+    levels = parse_thresholds(thresholds)
+    check_numbers(len(rows), len(levels), len(listed))
+    protected = unit_of_windows(unit, most, levels, bounds=(grouping.groups_per_user, grouping.groups_per_label))
+    chooses = user is not None or grouping.groups_per_label is not None
+    key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
+    protection = Protection(protected, user, most, order_by, key, keep_null, grouping)
+    return WindowsAsked(protection, (part, listed), levels, rows)
 
 
 def listed_days(by: str, days: str | Iterable[Any]) -> tuple[Part, tuple[str, ...]]:
@@ -352,19 +416,18 @@ def read_cumulative_groups(
     >>> read["x"].k_plus.tolist(), read["y"].k_plus.tolist()
     ([[1, 1], [0, 1]], [[0, 1], [0, 0]])
     """
-    most = check_users(user, max_per_user, order_by, count_users=False)
-    grouping = unlisted_grouping(by, None, most, max_groups_per_user, max_groups_per_label)
-    parts = grouping.parts
-    rows = group_rows(groups, parts)
-    part, listed = listed_days(cumulative_by, days)
-    if part in parts:
-        raise UsageError(f"Groups by {part.name} have one day each: group by another column, or leave `by` out.")
-    levels = parse_thresholds(thresholds)
-    check_numbers(len(rows), len(levels), len(listed))
-    protected = unit_of_windows(unit, most, levels, bounds=(grouping.groups_per_user, grouping.groups_per_label))
-    chooses = user is not None or grouping.groups_per_label is not None
-    key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
-    protection = Protection(protected, user, most, order_by, key, keep_null, grouping)
+    asked = windows_asked(
+        AskedGroups(by, groups, max_groups_per_user, max_groups_per_label),
+        cumulative_by,
+        days=days,
+        thresholds=thresholds,
+        user=user,
+        max_per_user=max_per_user,
+        order_by=order_by,
+        order_key=order_key,
+        keep_null=keep_null,
+        unit=unit,
+    )
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    return _counts(named, protection, (part, listed), levels, rows, progress=progress)
+    return read_windows(named, asked, progress=progress)

@@ -16,6 +16,7 @@ from anonhist.catalogue import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.terminal.charging import AskedAccount, charging_options, say_account
 from anonhist.terminal.decorators import (
+    Brief,
     LazyGroup,
     OneOf,
     SectionedCommand,
@@ -72,9 +73,17 @@ anonhist local new --mechanism subset-selection --alphabet words.txt --epsilon 1
 anonhist local new --mechanism k-rr --alphabet-size 10 --epsilon 2 -o survey.json
 anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsilon 4 -o survey.json
 """
+_NEW_BRIEF = Brief(
+    (
+        *("mechanism", "epsilon", "alphabet", "alphabet_size", "other", "buckets", "cohorts", "key", "title"),
+        *("ledger", "dataset", "output", "force"),
+    ),
+    "All devices and servers share this file, which holds nothing secret: how values are randomized, and what privacy "
+    "that guarantees.",
+)
 
 
-@click.command(cls=SectionedCommand, sections=_NEW_SECTIONS, epilog=_NEW_EXAMPLES)
+@click.command(cls=SectionedCommand, sections=_NEW_SECTIONS, brief=_NEW_BRIEF, epilog=_NEW_EXAMPLES)
 @click.option(
     "--mechanism",
     required=True,

@@ -32,6 +32,8 @@ from anonhist.version import __version__
 
 Member = TypeVar("Member", bound=Enum)
 
+# The reason for a mechanism that nothing chose.
+CHOSEN_BY_NAME = "The mechanism was chosen by name."
 # The effect of floating point on exact noise.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
 NO_ITEMS = "items belong to PrivHist releases alone: only PrivHist publishes their number"
@@ -272,7 +274,7 @@ def make_release(
         profile=Profile(profile.counts, profile.prevalences, unit=mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
         mechanism=mechanism,
-        reason=reason or "The mechanism was chosen by name.",
+        reason=reason or CHOSEN_BY_NAME,
         library_version=__version__,
         simulations=simulations,
         items=items,

@@ -8,7 +8,15 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.replacing import PrivateKind
-from anonhist.terminal.decorators import LazyGroup, OneOf, Protection, SectionedCommand, WholeNumber, refuse_given
+from anonhist.terminal.decorators import (
+    Brief,
+    LazyGroup,
+    OneOf,
+    Protection,
+    SectionedCommand,
+    WholeNumber,
+    refuse_given,
+)
 from anonhist.terminal.destinations import STDOUT, Outputs, check_target, console_on, table_of
 from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
 from anonhist.terminal.reading import labels_in
@@ -47,9 +55,13 @@ anonhist sketch new --buckets 1e6 --epsilon 1 -o day1.sketch
 anonhist sketch new --like day1.sketch -o day2.sketch
 anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users.sketch
 """
+_NEW_BRIEF = Brief(
+    ("buckets", "alphabet", "key", "like", "epsilon", "unit", "max_per_user", "relation", "output", "force"),
+    "Give exactly one of --buckets, --alphabet or --like.",
+)
 
 
-@click.command(cls=SectionedCommand, sections=_NEW_SECTIONS, epilog=_NEW_EXAMPLES)
+@click.command(cls=SectionedCommand, sections=_NEW_SECTIONS, brief=_NEW_BRIEF, epilog=_NEW_EXAMPLES)
 @click.option(
     "--buckets",
     type=WholeNumber(),
@@ -287,7 +299,7 @@ def merge(*, sources: tuple[str, ...], outputs: Outputs) -> None:
     write_sketch(merged, outputs)
 
 
-@click.command()
+@click.command(cls=SectionedCommand, sections={})
 @click.argument("path", metavar="SKETCH")
 def info(path: str) -> None:
     """Show the settings and the guarantee of a sketch."""

@@ -19,6 +19,7 @@ from anonhist.terminal.output import say_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from anonhist.accounting.budget import Budget, Cost
     from anonhist.accounting.recording import Account, Price, Recorded, Unrecorded
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -38,17 +39,40 @@ ledger_option = click.option(
 )
 
 
+class Foreseen(NamedTuple):
+    """What a ledger says before a release is charged; the cost is None where no release was asked about."""
+
+    ledger: str
+    budget: Budget
+    left: Cost
+    cost: Cost | None
+
+
 class AskedAccount(NamedTuple):
     """The options, as they were typed."""
 
     ledger: str | None
     dataset: str | None
-    purpose: str | None
-    run_id: str | None
+    purpose: str | None = None
+    run_id: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together, before anything is read."""
         self._account()
+
+    def foreseen(self, price: Callable[[], Price] | None) -> Foreseen | None:
+        """Return what a ledger has left and what a release would cost, or refuse it as a charge is; charge nothing.
+
+        Without a ledger there is None; without a price, only what is left.
+        """
+        account = self._account()
+        if account is None:
+            return None
+        with account.ledger as ledger:
+            if price is not None:
+                return Foreseen(ledger.shown, *ledger.quote(account.charge(price())))
+            balance = ledger.balance(account.dataset)
+            return Foreseen(ledger.shown, balance.budget, balance.left, None)
 
     def _account(self) -> Account | None:
         from anonhist.accounting.recording import account_of
@@ -109,11 +133,14 @@ class Uncharged(AskedAccount):
         yield Unrecorded()
 
 
-UNCHARGED = Uncharged(None, None, None, None)
+UNCHARGED = Uncharged(None, None)
+_dataset_option = click.option("--dataset", metavar="NAME", help="With --ledger: data set whose budget is charged.")
+# Of what charges nothing, and only looks.
+balance_options = as_one("account", ledger_option, _dataset_option, made=AskedAccount)
 charging_options = as_one(
     "account",
     ledger_option,
-    click.option("--dataset", metavar="NAME", help="With --ledger: data set whose budget is charged."),
+    _dataset_option,
     click.option("--purpose", metavar="TEXT", help="With --ledger: what the release is for, one line for the ledger."),
     click.option(
         "--run-id",

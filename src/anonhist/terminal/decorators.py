@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from functools import reduce, wraps
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -156,6 +157,12 @@ def perhaps(word: str, known: Iterable[str]) -> str:
     bare = {name.lstrip("-"): name for name in known}
     *first, last = [bare[near] for near in get_close_matches(word.lstrip("-"), bare)] or [""]
     return f" (perhaps {', '.join(first)} or {last})" if first else f" (perhaps {last})" if last else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions of Click let it have
@@ -313,27 +320,112 @@ def given_alone(**values: Any) -> dict[str, Any]:
 
 
 _COLUMN = 22
+# The sentence that an option begins with, and its default or that it is required.
+_BEGINNING = re.compile(r"(.*?[.])(?= |$).*?((?:  \[[^]]*\])?)", re.DOTALL)
+_SOME = 4
+
+
+class Brief(NamedTuple):
+    """What --help shows of a long command: these parameters, each in one sentence, and a paragraph on its arguments."""
+
+    options: tuple[str, ...]
+    told: str
 
 
 class SectionedCommand(click.Command):
     """A command that lists its options under headings: ``sections`` maps these to parameter names.
 
-    Options that are nowhere named come last, under "Other options"; where there are no sections, under "Options".
+    Options that are nowhere named come last, under "Other options"; where there are no sections, under "Options". With
+    ``brief``, only --help-all shows all of that, and --help what most people need; without, they are the same.
     """
 
-    def __init__(self, *args: Any, sections: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, sections: Mapping[str, tuple[str, ...]], brief: Brief | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._sections = sections
+        self._brief = brief
+        self._help_all = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            hidden=brief is None,
+            callback=self._show_all,
+            help="Show all options, explained in full, and exit.",
+        )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; errors know of which command they are, which the parser does not say of all."""
         with augment_usage_errors(ctx):
             return super().parse_args(ctx, args)
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option of the short help, if it is short."""
+        option = super().get_help_option(ctx)
+        if option is not None and self._brief is not None:
+            option.help = "Show examples and the options that most people need, and exit."
+        return option
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, and the options of help."""
+        return [*super().get_params(ctx), self._help_all]
+
+    def _show_all(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001  # as Click calls it
+        if asked and not ctx.resilient_parsing:
+            click.echo(self.full_help(ctx))
+            ctx.exit()
+
+    def full_help(self, ctx: click.Context) -> str:
+        """Return what --help-all shows."""
+        formatter = ctx.make_formatter()
+        super().format_help(ctx, formatter)
+        return formatter.getvalue().rstrip("\n")
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what --help shows."""
+        if self._brief is None:
+            super().format_help(ctx, formatter)
+            return
+        self.format_usage(ctx, formatter)
+        summary = cleandoc(self.help or "").partition("\n\n")[0]
+        for paragraph in filter(None, (summary, self._brief.told)):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(paragraph)
+        self._write_examples(formatter, most=_SOME)
+        records = self._records(ctx)
+        rows = []
+        for name in self._brief.options:
+            words, told = records[name]
+            beginning = _BEGINNING.fullmatch(told)
+            rows.append((f"{words:<{_COLUMN}}", "".join(beginning.groups()) if beginning else told))
+        with formatter.section("Options"):
+            formatter.write_dl(rows, col_max=_COLUMN)
+        self._write_rest(ctx, formatter, shown=set(self._brief.options))
+
+    def _write_rest(self, ctx: click.Context, formatter: click.HelpFormatter, *, shown: set[str]) -> None:
+        """Write which sections only --help-all shows."""
+        topics: dict[str, set[str]] = {}
+        for heading, names in self._sections.items():
+            topics.setdefault(heading.partition(",")[0], set()).update(names)
+        hidden = [topic for topic, names in topics.items() if not shown & names]
+        partly = [topic for topic, names in topics.items() if topic not in hidden and names - shown]
+        told = ", and ".join(filter(None, [", ".join(hidden), f"more of {listed(partly)}" if partly else ""]))
+        formatter.write_paragraph()
+        formatter.write_text(f"Not shown: {told}.")
+        # Not a text, which would be broken at the hyphens.
+        formatter.write(f"All {len(self._records(ctx))} options, explained in full: {ctx.command_path} --help-all\n")
+
+    def _records(self, ctx: click.Context) -> dict[str, tuple[str, str]]:
+        """Return how help shows each option, by the name of its parameter."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        records = {str(option.name): option.get_help_record(ctx) for option in options}
+        return {name: record for name, record in records.items() if record}
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
-        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        records = {option.name: option.get_help_record(ctx) for option in options}
+        records = self._records(ctx)
         named = {name for names in self._sections.values() for name in names}
         others = tuple(name for name in records if name not in named)
         last = "Other options" if self._sections else "Options"
@@ -345,11 +437,15 @@ class SectionedCommand(click.Command):
                     formatter.write_dl(rows, col_max=_COLUMN)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are: a command must not be broken into lines."""
+        """Write the examples."""
         del ctx
+        self._write_examples(formatter)
+
+    def _write_examples(self, formatter: click.HelpFormatter, *, most: int | None = None) -> None:
+        """Write the examples as they are: a command must not be broken into lines."""
         if self.epilog:
             with formatter.section("Examples"):
-                for line in self.epilog.strip().splitlines():
+                for line in self.epilog.strip().splitlines()[:most]:
                     formatter.write(f"{'':>{formatter.current_indent}}{line.strip()}\n")
 
 

@@ -18,6 +18,7 @@ from anonhist.terminal.decorators import (
     as_one,
     catalogue_option,
     given_alone,
+    listed,
 )
 from anonhist.terminal.destinations import AskedPage, Outputs
 from anonhist.terminal.reading import Format, reading_of
@@ -29,7 +30,7 @@ _ENGINES = ("duckdb", "spark")
 
 def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
     """Return options that belong to some mechanisms: the help says to which; a command gets them as ``own``."""
-    helps = {name: f"For {_listed(takers(name))}: {MECHANISM_OPTIONS[name].help}" for name in names}
+    helps = {name: f"For {listed(takers(name))}: {MECHANISM_OPTIONS[name].help}" for name in names}
     options = [catalogue_option(name, MECHANISM_OPTIONS[name], text) for name, text in helps.items()]
     return as_one("own", *options, made=_own_options)
 
@@ -42,11 +43,6 @@ def _own_options(**values: Any) -> dict[str, Any]:
 
         options["shares"] = BudgetShares.parse(options["shares"])
     return options
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 label_option = click.option(

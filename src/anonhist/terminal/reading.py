@@ -99,13 +99,11 @@ Format = Literal["events", "labels", "counts", "prevalences", "uniq"]
 
 
 PROTECTED = ("unit", "max_per_user", "max_count", "relation")
-# The options under "Input", in the order in which help has them.
-LIMITS = ("memory_limit", "threads", "temp_directory")
-READING = (
-    *("label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
-    "engine",
-    *LIMITS,
-)
+# The options under "Input" and "Engine", in the order in which help has them.
+INPUT = "label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"
+LIMITS = "memory_limit", "threads", "temp_directory"
+ENGINE = "engine", *LIMITS
+READING = *INPUT, *ENGINE
 
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
@@ -113,6 +111,11 @@ def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool
     limits = limits_of(**{name: others.pop(name) for name in LIMITS if name in others})
     read = {"format": format_, "delimiter": one_character(delimiter), "header": not no_header, "limits": limits}
     return others | read
+
+
+def bounding_of(reading: dict[str, Any]) -> dict[str, Any]:
+    """Return what the options of reading say of users and of which of their rows count."""
+    return {name: reading[name] for name in ("user", "order_by", "order_key", "keep_null")}
 
 
 def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:

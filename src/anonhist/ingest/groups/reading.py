@@ -49,11 +49,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from anonhist.accounting.recording import Recorded, Unrecorded
-    from anonhist.ingest.columns import Header
+    from anonhist.ingest.columns import Header, Opened
     from anonhist.ingest.group_values import Part
     from anonhist.ingest.protection import Protection
     from anonhist.ingest.source import Source
     from anonhist.privacy import PrivacyUnit
+    from anonhist.profiles import Bounded
     from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
 
@@ -266,25 +267,11 @@ def read_recorded(
     bounded = protection.bounded if count_units else None
     tells = levels is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
-    rows = None if isinstance(groups, FindGroups) else group_rows(groups, parts)
-    check_memory(0 if rows is None else len(rows))
-    form = source.rows.format
-    if form not in (None, "events", *COUNTED):
-        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {form!r}.")
-    source.refuse_labels("grouping columns")
+    rows = rows_of_groups(source, protection, groups)
     asks_again = finding is not None or levels is Levels.CROSSING or tells or count_units
     with source.open(protection, twice=asks_again, progress=progress) as opened:
-        columns = _columns_in(opened.header, source, protection, parts)
-        check_combination(columns, unit, levels_cross=levels is Levels.CROSSING)
+        columns = columns_of_groups(opened, source, protection, rows, levels=levels, bounded=bounded)
         grouping = columns.grouping
-        kinds = [part.kind_in(opened.table) for part in grouping.parts]
-        if rows is not None:
-            grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=protection.keep_null))
-            # Whatever the rows are.
-            if levels is not None:
-                grouping.check_totals()
-            if bounded is not None:
-                refuse_nothing(*bounded, len(grouping.groups))
         events = with_periods(opened.table, grouping.parts)
         if finding is not None:
             found = _found(events, columns, finding.selection(unit), recorded, randomness)
@@ -318,6 +305,45 @@ def read_recorded(
         above=above,
         units=units,
     )
+
+
+def rows_of_groups(
+    source: Source, protection: Protection, groups: Iterable[Any] | os.PathLike[str] | FindGroups | None
+) -> list[tuple[Any, ...]] | None:
+    """Return the groups that are listed, None where they are to be found; refuse a source that can have none."""
+    to_find = groups is None or isinstance(groups, FindGroups)
+    rows = None if to_find else group_rows(groups, protection.grouping.parts)
+    check_memory(0 if rows is None else len(rows))
+    form = source.rows.format
+    if form not in (None, "events", *COUNTED):
+        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {form!r}.")
+    source.refuse_labels("grouping columns")
+    return rows
+
+
+def columns_of_groups(
+    opened: Opened,
+    source: Source,
+    protection: Protection,
+    rows: list[tuple[Any, ...]] | None,
+    *,
+    levels: Levels | None,
+    bounded: tuple[Bounded, int] | None,
+) -> Columns:
+    """Return which columns of an open source to read and into which groups, as far as they are listed."""
+    parts = protection.grouping.parts
+    columns = _columns_in(opened.header, source, protection, parts)
+    check_combination(columns, protection.protected, levels_cross=levels is Levels.CROSSING)
+    grouping = columns.grouping
+    kinds = [part.kind_in(opened.table) for part in grouping.parts]
+    if rows is not None:
+        grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=protection.keep_null))
+        # Whatever the rows are.
+        if levels is not None:
+            grouping.check_totals()
+        if bounded is not None:
+            refuse_nothing(*bounded, len(grouping.groups))
+    return replace(columns, grouping=grouping)
 
 
 def _columns_in(header: Header, source: Source, protection: Protection, parts: tuple[Part, ...]) -> Columns:

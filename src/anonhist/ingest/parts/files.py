@@ -30,7 +30,8 @@ from anonhist.ingest.parts.rows import (
     together,
     without_missing,
 )
-from anonhist.ingest.query import LARGEST, check_sums, check_users
+from anonhist.ingest.protection import check_users
+from anonhist.ingest.query import LARGEST, check_sums
 from anonhist.numeric.arrays import sum_equal
 
 if TYPE_CHECKING:

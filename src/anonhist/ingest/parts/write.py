@@ -17,7 +17,7 @@ from anonhist.ingest.locations import as_path
 from anonhist.ingest.parts.counting import counted
 from anonhist.ingest.parts.files import PartFile, PartWriter, all_rows, is_parts, open_parts, reading_rows
 from anonhist.ingest.parts.rows import ENDING, PartDocument, bounded, parse_part, together
-from anonhist.ingest.query import check_users
+from anonhist.ingest.protection import check_users
 from anonhist.ingest.random_order import key_where
 from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken
