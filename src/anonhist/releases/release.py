@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, frozen, named, optional
+from anonhist.frozen import Converted, completed, equal_fields, frozen, hash_fields, named, optional
 from anonhist.privacy import (
     Guarantee,
     left_out,
@@ -123,14 +123,14 @@ class Release(OneRelease):
     mechanism: Mechanism
     zeros: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
     recorded_error: Converted[ReleaseError | None, ReleaseError | None] = completed(
-        lambda self, known: _as_told(known, self), default=None, shown=False
+        lambda self, known: _as_told(known, self), default=None, shown=False, compare=False
     )
     simulations: Converted[SupportsIndex | None, int] = completed(lambda self, asked: self._number(asked), default=None)
     excess: Converted[Excess | None, Excess | None] = completed(
         lambda self, found: found and replace(found, guarantee=self.guarantee), default=None
     )
     items: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
-    evidence: Evidence | None = field(default=None, repr=False)
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,10 +143,21 @@ class Release(OneRelease):
 
     def _number(self, asked: SupportsIndex | None) -> int:
         if asked is not None:
-            return parse_simulations(asked)
+            return simulations_of(self.profile, parse_simulations(asked))
         if self.recorded_error is not None:
             return self.recorded_error.simulations
         return simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all that was released, with its errors: files have those in place of the evidence they come from."""
+        if not isinstance(other, Release):
+            return NotImplemented
+        if not equal_fields(self, other):
+            return False
+        known, others = ((each.recorded_error, each.evidence) for each in (self, other))
+        return known == others or self.error == other.error
+
+    __hash__ = hash_fields
 
     def __repr__(self) -> str:
         size = f"n={self.n:,}, num_labels={self.profile.num_labels:,}"
@@ -200,7 +211,7 @@ class Release(OneRelease):
         def simulate() -> tuple[Run, ...]:
             nothing, silent = nothing_like(self.profile, self.zeros)
             rng = generator_of(self.mechanism, self.profile, self.zeros).spawn(1)[0]
-            return tuple(draw_runs(self.mechanism, nothing, silent, size=self._num_runs, rng=rng, progress=progress))
+            return tuple(draw_runs(self.mechanism, nothing, silent, size=self.simulations, rng=rng, progress=progress))
 
         return self._once("_simulated_nothing", simulate)
 
@@ -208,21 +219,17 @@ class Release(OneRelease):
         def simulate() -> tuple[Run, ...]:
             rng = generator_of(self.mechanism, self.profile, self.zeros)
             misfit = self.evidence is not None and self.evidence.misfit is not None
-            size, own = self._num_runs, (self.mechanism, self.profile, self.zeros)
+            size, own = self.simulations, (self.mechanism, self.profile, self.zeros)
             return tuple(draw_runs(*own, size=size, rng=rng, with_misfit=misfit, progress=progress))
 
         return self._once("_simulated_runs", simulate)
 
-    @property
-    def _num_runs(self) -> int:
-        return simulations_of(self.profile, self.simulations)
-
     def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
         def simulate() -> ReleaseError:
-            if not self._num_runs:
+            if not self.simulations:
                 return ReleaseError.without_runs(self.evidence).of(self._released)
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
-            is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
+            is_kept = self.simulations * len(self.profile) <= _MOST_KEPT
             return simulate_error(
                 self.profile,
                 self.mechanism,
