@@ -112,7 +112,7 @@ class Release(OneRelease):
     >>> print(str(release).partition(" (δ")[0])
     Profile(n=11, num_labels=3, {3: 2, 5: 1}) by partition: 20-differentially private
     >>> print(release.prevalence(3))
-    2 ± 0 (95 % interval 1 to 3)
+    2 ± 0 (95% interval 1 to 3)
     >>> print(replace(release, simulations=0).prevalence(3))
     2, no interval: no error was simulated (0 simulations)
     """
@@ -288,7 +288,7 @@ class Release(OneRelease):
         return left_out(unit if self.excess is None else replace(unit, bound=self.excess.bound))
 
     def num_items(self) -> Estimate:
-        """Return :attr:`n`, how many items there are, with a 95 % interval.
+        """Return :attr:`n`, how many items there are, with a 95% interval.
 
         It is for the data after they were bounded: of a release for users, the items that count; for labels, counts up
         to the cap. With node privacy it has only a lower end, since edges were left out.
@@ -298,7 +298,7 @@ class Release(OneRelease):
         >>> from anonhist.mechanisms import FrobeniusMechanism
         >>> from anonhist.profiles import Profile
         >>> print(FrobeniusMechanism(20).release(Profile.from_counts([5, 3, 3])).num_items())
-        11 ± 0 (95 % interval 11 to 11)
+        11 ± 0 (95% interval 11 to 11)
         """
         if self.items is not None:
             return released_on_its_own(self.items, self.guarantee)
@@ -314,7 +314,7 @@ class Release(OneRelease):
         return replace(found, interval=(found.interval[0], math.inf), statement=Statement(Holds.AT_LEAST, why))
 
     def prevalence(self, count: int, *, alphabet_size: int | None = None) -> Estimate:
-        """Return φ_r, how many labels have exactly this count, with a 95 % interval.
+        """Return φ_r, how many labels have exactly this count, with a 95% interval.
 
         Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. At the cap for
         labels, it is the number of labels with this count or a larger one.
@@ -343,7 +343,7 @@ class Release(OneRelease):
         return self._restrict(self._interval_source.prevalence(self.profile, count), count, or_more=False)
 
     def k_plus(self, k: int) -> Estimate:
-        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
+        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95% interval.
 
         Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. With node
         privacy it has only a lower end, since edges were left out; ``error.k_plus(profile, k)`` has both ends, for the
