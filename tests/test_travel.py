@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import anonhist
-from anonhist.errors import AnonhistError, UsageError
-from anonhist.kinds import Saved
+from anonhist.errors import UsageError
+from anonhist.kinds import KINDS, Saved
 from anonhist.releases import Release
 from anonhist.sketches import Sketch
 from anonhist_testing.public_values import public_values
@@ -161,20 +161,34 @@ def test_what_was_computed_stays_behind(values: list[object]) -> None:
         assert len(pickle.dumps(value)) == len(before), type(value).__name__
 
 
-@pytest.mark.full
-def test_what_is_read_twice_is_equal(values: list[object], tmp_path: Path) -> None:
+def endings_read() -> Iterator[tuple[str, str]]:
+    """Yield each kind of value with each ending of files from which it is read, as the table of kinds has them."""
+    for name, kind in KINDS.items():
+        if kind.format:
+            files = kind.load("files")
+            # Sketches are not decoded: they lie in their files.
+            yield from ((name, ending) for ending in files.decoders or files.encoders)
+
+
+@pytest.mark.parametrize(("kind", "ending"), [*endings_read()])
+def test_what_is_read_is_what_was_written(values: list[object], tmp_path: Path, kind: str, ending: str) -> None:
     read = 0
     for at, value in enumerate(values):
-        for ending in ("json", "parquet", "sketch", "csv") if isinstance(value, Saved) else ():
-            path = tmp_path / f"{at}.{ending}"
-            try:
-                anonhist.write(value, path)
-                found = anonhist.read(path)
-            except AnonhistError:  # not a file that can be read as a value
-                continue
-            assert is_same(found, anonhist.read(path)), path
-            read += 1
-    assert read > 50
+        if not isinstance(value, Saved) or value.known_as != kind:
+            continue
+        path = tmp_path / f"{at}{ending}"
+        try:
+            anonhist.write(value, path)
+        except UsageError as error:
+            assert "A total of groups is a sum of them" in str(error)  # noqa: PT017  # this one alone has no file
+            continue
+        found = anonhist.read(path)
+        assert is_same(found, value), repr(value)
+        assert is_same(found, anonhist.read(path)), repr(value)
+        if not isinstance(value, Sketch):
+            assert hash(found) == hash(value), repr(value)
+        read += 1
+    assert read
 
 
 def test_a_ledger_and_copies_of_a_sketch_are_refused(values: list[object], tmp_path: Path) -> None:

@@ -61,7 +61,11 @@ def converted(
 
 
 def completed(
-    convert: Callable[[Any, Given], Kept], *, default: Given | EllipsisType = ..., shown: bool = True
+    convert: Callable[[Any, Given], Kept],
+    *,
+    default: Given | EllipsisType = ...,
+    shown: bool = True,
+    compare: bool = True,
 ) -> Converted[Given, Kept]:
     """Return a field that stores ``convert(instance, given)``; earlier fields are already set.
 
@@ -75,7 +79,7 @@ def completed(
     (Interval(low=3, high=4), Interval(low=3, high=5))
     """
     named: dict[str, Any] = {} if default is ... else {"default": default}
-    return cast("Converted[Given, Kept]", field(**named, repr=shown, metadata={_KEY: convert}))
+    return cast("Converted[Given, Kept]", field(**named, repr=shown, compare=compare, metadata={_KEY: convert}))
 
 
 def named(
@@ -151,7 +155,7 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
     by_fields = options.get("eq", True) and "__eq__" not in vars(cls)
     made: Any = dataclass(frozen=True, **options)(cls)
     if by_fields:
-        made.__eq__, made.__hash__ = _equal_fields, _hash_fields
+        made.__eq__, made.__hash__ = equal_fields, hash_fields
     made.__copy__, made.__getstate__, made.__setstate__ = _itself, _state, _restore
     for each in fields(made):
         if _KEY in each.metadata and each.name in cls.__annotations__:
@@ -184,13 +188,15 @@ def _check_subclass(parent: type[Any], own: Any, cls: type[Any], **options: Any)
             raise TypeError(message)
 
 
-def _equal_fields(self: Any, other: object) -> Any:
+def equal_fields(self: Any, other: object) -> Any:
+    """Compare two values by their fields, as :func:`frozen` says."""
     if type(self) is not type(other):
         return NotImplemented
     return all(_equal(getattr(self, each.name), getattr(other, each.name)) for each in _given(self) if each.compare)
 
 
-def _hash_fields(self: Any) -> int:
+def hash_fields(self: Any) -> int:
+    """Hash a value by its fields."""
     return hash((type(self), *(_hash(getattr(self, each.name)) for each in _given(self) if each.compare)))
 
 

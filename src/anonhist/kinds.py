@@ -89,6 +89,7 @@ KINDS = {
         format="anonhist/grouped-release",
         table=".formats.releases:GROUPS_TABLE",
         cell=".report.notebook:groups_cell",
+        figure=".report.groups:groups_figure",
         page=".report.groups:write_groups",
         terminal=".cli.groups:show_groups",
         released=".releases.content:released",
@@ -110,6 +111,7 @@ KINDS = {
         format="anonhist/cumulative-release",
         table=".formats.releases:WINDOWS_TABLE",
         cell=".report.notebook:grouped_windows_cell",
+        figure=".report.windows:window_groups_figure",
         page=".report.windows:write_window_groups",
         terminal=".cli.release:show_windows",
         released=".releases.content:released",
@@ -142,13 +144,13 @@ KINDS = {
         figure=".report.comparison:comparison_figure",
         page=".report.comparison:write_comparison",
     ),
-    "plan": Kind(table=".formats.tables:PLAN_TABLE"),
-    "group plan": Kind(table=".formats.tables:GROUP_PLAN_TABLE"),
+    "plan": Kind(table=".formats.tables:PLAN_TABLE", cell=".report.notebook:plan_cell"),
+    "group plan": Kind(table=".formats.tables:GROUP_PLAN_TABLE", cell=".report.notebook:group_plan_cell"),
     "balance": Kind(
         cell=".report.budget:balance_cell", figure=".report.budget:budget_figure", page=".report.budget:write_budget"
     ),
     # Graphs.
-    "degree statistics": Kind(table=".graphs.files:STATISTICS_TABLE"),
+    "degree statistics": Kind(table=".graphs.files:STATISTICS_TABLE", cell=".graphs.page:statistics_cell"),
     # Local privacy.
     "survey": Kind(
         "A survey is",
@@ -173,12 +175,12 @@ KINDS = {
         figure=".local.page:frequencies_figure",
         page=".local.page:write_frequencies",
     ),
-    "recommendation": Kind(table=".local.files:RECOMMENDATION_TABLE"),
+    "recommendation": Kind(table=".local.files:RECOMMENDATION_TABLE", cell=".local.page:recommendation_cell"),
     # Sketches.
     "sketch": Kind(
         "A sketch is", files=".sketches.files:FILES", format="anonhist/sketch", cell=".sketches.page:sketch_cell"
     ),
-    "buckets": Kind(table=".sketches.release:BUCKETS_TABLE"),
+    "buckets": Kind(table=".sketches.release:BUCKETS_TABLE", cell=".sketches.page:buckets_cell"),
 }
 
 
@@ -230,6 +232,19 @@ class Shown:
         """Return what a notebook shows: HTML without scripts, in which all texts are escaped."""
         html: str = kind_of_value(self).load("cell")(self).html()
         return html
+
+
+class Printed(Shown):
+    """A table of rows that ``print`` shows as notebooks do, as plain text."""
+
+    rows: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.rows):,} row{'' if len(self.rows) == 1 else 's'})"
+
+    def __str__(self) -> str:
+        text: str = kind_of_value(self).load("cell")(self).text()
+        return text
 
 
 def _missing(library: str) -> MissingExtraError:

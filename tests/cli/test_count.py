@@ -56,7 +56,7 @@ def test_parts_are_released_together(cli: Cli, parts: Path) -> None:
     # What a bound on labels leaves out follows from their counts, which parts hold: 5, 5 and 2 in each.
     excess = ("--epsilon", "9000", "--excess-share", "0.5", *label, "-o", "label.json", "--force")
     done = cli("release", "mon.counts", "tue.counts", *excess)
-    assert "left out at least 12 items (95 % confidence), of 2 to 2 labels" in done.stdout
+    assert "left out at least 12 items (95% confidence), of 2 to 2 labels" in done.stdout
     # In the way that the shell does not expand.
     assert cli("estimate", "entropy", "*n.counts", "--quiet").returncode == 0
     assert cli("estimate", "entropy", "mon.counts", "tue.counts", "--epsilon", "1", "--quiet").returncode == 0

@@ -126,7 +126,7 @@ def test_a_file_gets_the_csv_and_a_person_the_sentences(cli: Cli, data: str, fol
     (row,) = rows((folder / "found.csv").read_text())
     assert row["method"] == "chao1"
     lines = done.stdout.splitlines()
-    assert re.fullmatch(rf"support-size: at least [\d.]+ labels \(95 % confidence\); {row['reason']}", lines[0])
+    assert re.fullmatch(rf"support-size: at least [\d.]+ labels \(95% confidence\); {row['reason']}", lines[0])
     assert re.fullmatch(r"Estimate: [\d.]+ labels", lines[1])
     assert lines[2:] == ["Method: chao1", f"The estimate assumes: {row['assumes']}.", "Wrote found.csv."]
     assert (row["says"], row["high"]) == ("at least", "inf")
@@ -135,10 +135,10 @@ def test_a_file_gets_the_csv_and_a_person_the_sentences(cli: Cli, data: str, fol
 @each_of(
     ("holds", "reason", "expected"),
     [
-        (Holds.BOTH, "", ["x: 3 ± 1 nats", "95 % interval: 1 to 9 nats"]),
-        (Holds.BOTH, "why", ["x: 3 nats", "95 % interval: 1 to 9 nats; why"]),
-        (Holds.AT_LEAST, "why", ["x: at least 1 nats (95 % confidence); why", "Estimate: 3 nats"]),
-        (Holds.AT_MOST, "why", ["x: at most 9 nats (95 % confidence); why", "Estimate: 3 nats"]),
+        (Holds.BOTH, "", ["x: 3 ± 1 nats", "95% interval: 1 to 9 nats"]),
+        (Holds.BOTH, "why", ["x: 3 nats", "95% interval: 1 to 9 nats; why"]),
+        (Holds.AT_LEAST, "why", ["x: at least 1 nats (95% confidence); why", "Estimate: 3 nats"]),
+        (Holds.AT_MOST, "why", ["x: at most 9 nats (95% confidence); why", "Estimate: 3 nats"]),
         (Holds.NONE, "why", ["x: 3 nats, without an interval: why"]),
     ],
 )
@@ -357,7 +357,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--base", "1"), "--base must be a number above 1"),
     (("entropy", "--base", "bits"), "--base must be a number above 1"),
     (("work-factor", "--share", "50%"), "--share must be a number between 0 and 1, such as 0.5, not '50%'."),
-    (("entropy", "--level", "95 %"), "--level must be a number between 0 and 1, such as 0.95, not '95 %'."),
+    (("entropy", "--level", "95%"), "--level must be a number between 0 and 1, such as 0.95, not '95%'."),
     (("entropy", "--level", "95"), "--level must be a number between 0 and 1"),
     (("entropy", "--level", "nan"), "--level must be a number between 0 and 1"),
     (("entropy", "--unit", "item"), "--unit applies only to private estimates"),

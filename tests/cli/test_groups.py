@@ -34,7 +34,7 @@ def test_each_group_is_released(cli: Cli, folder: Path) -> None:
     assert "zebra" not in done.stdout + done.stderr
     release = read(folder / "out.json")
     assert isinstance(release, GroupedRelease)
-    assert release.groups == (("fall",), ("spring",))
+    assert release.groups == (("spring",), ("fall",))
     shown = cli("show", "out.json")
     assert (shown.returncode, shown.stdout) == (
         0,
@@ -65,15 +65,15 @@ def test_what_a_bound_left_out_is_told_of_all_groups(
     done = cli(*words, "-o", "out.json", "--report", "out.html")
     assert done.returncode == 0, done.stderr
     # Seven viewers, each in both groups, with 60 rows.
-    left_out = "at least 46 items (95 % confidence)" if told == "items" else f"7 to 7 {told}"
+    left_out = "at least 46 items (95% confidence)" if told == "items" else f"7 to 7 {told}"
     sentence = f"left out {left_out}, of 7 to 7 "
     release = read(folder / "out.json")
     assert isinstance(release, GroupedRelease)
     shown = (done.stdout, cli("show", "out.json").stdout, cli("show", "out.json", "--group", "spring").stdout)
-    page = (folder / "out.html").read_text().replace("&nbsp;", " ")
+    page = (folder / "out.html").read_text()
     for said in (*shown, page, release._repr_html_(), cli(*words, "-o", "-").stderr):
-        assert sentence in said.replace("&nbsp;", " ")
-        assert ("so there may be more" in said.replace("&nbsp;", " ")) is (told == "items")
+        assert sentence in said
+        assert ("so there may be more" in said) is (told == "items")
     assert release.guarantee.epsilon == 9000
     refused = cli(*words, "-o", "-", "--quiet")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -160,7 +160,7 @@ def test_totals_are_released(levels: str, promise: str, cli: Cli, folder: Path) 
     assert "are in several groups" not in done.stdout + done.stderr
     release = read(folder / "out.json")
     assert isinstance(release, GroupedRelease)
-    assert [*release.everything][:3] == [(), ("fall",), ("spring",)]
+    assert [*release.everything][:3] == [(), ("spring",), ("fall",)]
     page = (folder / "out.html").read_text(encoding="utf-8")
     for heading in ("<h4>Everything together</h4>", "<h4>By campaign</h4>", "<h4>By campaign, day(seen)</h4>"):
         assert heading in page
@@ -325,7 +325,7 @@ def test_one_group_of_a_file_is_taken(file: str, group: str, cli: Cli, folder: P
     one = release[tuple(group.split(","))]
     shown = cli("show", file, "--group", group)
     assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.startswith(f"Released: {one.words.many_items(one.n)} (95 % interval ")
+    assert shown.stdout.startswith(f"Released: {one.words.many_items(one.n)} (95% interval ")
     for command in (("estimate", "entropy"), ("curve", "hill")):
         done = cli(*command, file, "--group", group)
         assert done.returncode == 0, done.stderr
@@ -351,11 +351,14 @@ def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
     [
         (
             ("estimate", "entropy", "one.json"),
-            "The file holds 2 groups by campaign: choose one with --group, such as --group fall.",
+            "The file holds 2 groups by campaign: choose one with --group, such as --group spring.",
         ),
         (
             ("curve", "hill", "two.parquet"),
-            "The file holds 3 groups by campaign, day(seen): choose one with --group, such as --group fall,2026-11-01.",
+            (
+                "The file holds 3 groups by campaign, day(seen): choose one with --group, such as --group "
+                "spring,2026-11-01."
+            ),
         ),
         (
             ("show", "one.json", "--group", "sprint"),

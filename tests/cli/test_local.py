@@ -64,7 +64,7 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
     assert survey.parameters == {"alphabet": {"labels": [*WORDS, "else"], "other": "else"}, "chosen": 2}
     assert done.stdout.splitlines() == [
         f"Promise: {survey.guarantee.sentence}",
-        "Protection: strong: someone at 50:50 can become at most 62.3 % sure.",
+        "Protection: strong: someone at 50:50 can become at most 62.3% sure.",
         f"Caution: {survey.forged_weight}.",
         "Report: 1 byte per person.",
         "Ledger: none, nothing was recorded (--ledger).",
@@ -261,9 +261,11 @@ def test_recommendations_are_shown(folder: Path, cli: Cli) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"Use {found.best}. ")
     assert "its report is larger than 200 bytes" in done.stdout
-    assert " 0.192 % " in done.stdout
-    piped = cli(*given, "--max-bytes", "200")
+    assert " 0.192% " in done.stdout
+    piped = cli(*given, "--max-bytes", "200", "-o", "-")
     assert piped.stdout == (folder / "a.csv").read_text()
+    printed = cli(*given, "--max-bytes", "200").stdout
+    assert f"{printed}Wrote a.csv.\n" == done.stdout
     shown = list(csv.DictReader(io.StringIO(piped.stdout)))
     assert [(row["mechanism"], int(row["report_bytes"]), row["note"]) for row in shown] == [
         (row.mechanism, row.report_bytes, row.note) for row in found.rows

@@ -52,7 +52,7 @@ def test_bad_files_are_refused_in_a_sentence(rappor_files: Path, capsys: pytest.
 
 
 def test_booleans_are_decoded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One bit: a share of 1 % is 1 %, in one cohort or two, and two candidates for it cannot be told apart."""
+    """One bit: a share of 1% is 1%, in one cohort or two, and two candidates for it cannot be told apart."""
     files = [tmp_path / name for name in ("params.csv", "counts.csv", "map.csv")]
     for texts in (
         ("k,h,m,p,q,f\n1,1,1,0.25,0.75,0\n", "100000,25500\n", "TRUE,1\n"),

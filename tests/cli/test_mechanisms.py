@@ -99,7 +99,7 @@ def test_thirds_above_one_spend_two_of_them_and_say_so(cli: Cli, folder: Path) -
 
 def test_the_number_of_items_is_shown_where_it_was_released_on_its_own(cli: Cli, folder: Path) -> None:
     shown = cli(*_GOOD, "--mechanism", "privhist", "-o", "out.json").stdout
-    assert f"Released on its own: {ah.read(folder / 'out.json').n:,} items (95 % interval " in shown
+    assert f"Released on its own: {ah.read(folder / 'out.json').n:,} items (95% interval " in shown
     assert "on its own" not in cli(*_GOOD, "--mechanism", "frobenius", "-o", "other.json").stdout
 
 

@@ -15,8 +15,8 @@ from anonhist.errors import UsageError
 from anonhist.terminal.destinations import AskedPage, data_name, print_hanging, table_of
 from anonhist.terminal.output import between_words, say_line
 
-HEADS = ("value", "share of all the people", "95 % interval", "above zero")
-ROWS = [("Machine-op-inspct", "13.38 %", "12.39 to 14.38 %", "yes"), ("a label of words", "1.00 %", "0 to 2 %", "")]
+HEADS = ("value", "share of all the people", "95% interval", "above zero")
+ROWS = [("Machine-op-inspct", "13.38%", "12.39 to 14.38%", "yes"), ("a label of words", "1.00%", "0 to 2%", "")]
 
 
 def _lines(width: int, rows: list[tuple[str, ...]] = ROWS) -> list[str]:
@@ -42,9 +42,9 @@ def test_a_table_with_room_has_one_line_a_row() -> None:
 
 
 def test_a_label_gives_way_before_any_number_does() -> None:
-    lines = _lines(60, [("x" * 50, "13.38 %", "12.39 to 14.38 %", "yes")])
+    lines = _lines(60, [("x" * 50, "13.38%", "12.39 to 14.38%", "yes")])
     assert max(map(len, lines)) <= 60
-    assert any("13.38 %" in line and "12.39 to 14.38 %" in line for line in lines)
+    assert any("13.38%" in line and "12.39 to 14.38%" in line for line in lines)
     assert "".join(line.split()[0] for line in lines if line.startswith("x")) == "x" * 50
 
 

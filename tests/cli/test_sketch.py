@@ -59,7 +59,7 @@ def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
     given = ("sketch", "profile", "week.sketch", "--simulations", "2", "--decoder", "three-tap")
     done = cli(*given, "-o", "release.json", "--report", "week.html")
     assert (done.returncode, done.stderr) == (0, "")
-    interval = r"\(95 % interval [\d,]+ to [\d,]+\)"
+    interval = r"\(95% interval [\d,]+ to [\d,]+\)"
     first = rf"Released: [\d,]+ items {interval} of [\d,]+ labels? {interval}\.\n"
     assert re.match(first + "Promise: 20-differentially private", done.stdout)
     assert done.stdout.endswith("Wrote release.json.\nWrote week.html.\n")
@@ -87,7 +87,7 @@ def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
             "is counted."
         ),
         f"Promise: {sketch.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}",
-        "Protection: strong: someone at 50:50 can become at most 57.5 % sure.",
+        "Protection: strong: someone at 50:50 can become at most 57.5% sure.",
         f"Key: {'Woche 47 ü'.encode().hex()} ('Woche 47 ü'), which is public.",
         "Wrote a.sketch.",
     ]
@@ -289,7 +289,7 @@ def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
     assert one.splitlines() == [
         "Sketch: 4 counters, one for each of 4 known labels.",
         f"Promise: {sketch.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}",
-        "Protection: moderate: someone at 50:50 can become at most 73.2 % sure.",
+        "Protection: moderate: someone at 50:50 can become at most 73.2% sure.",
         "Key: the default of all sketches of known labels.",
         f"Noise: {sketch.noise[0].identity}, exact, with rate 1.",
     ]
@@ -385,7 +385,7 @@ def test_buckets_are_recommended(folder: Path, cli: Cli, monkeypatch: pytest.Mon
     # Two simulations instead of eight: what they find has tests of its own.
     monkeypatch.setattr(kinds, "_RUNS", 2)
     given = ("sketch", "recommend", "--labels", "40", "--epsilon", "3", "--max-bytes", "320")
-    ran = cli(*given, "--quiet")
+    ran = cli(*given, "-o", "-")
     assert ran.returncode == 0
     rows = [line.split(",") for line in ran.stdout.splitlines()]
     assert rows[0][:3] == ["buckets", "load", "bytes"]

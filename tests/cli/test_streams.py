@@ -237,7 +237,7 @@ def test_noise_cannot_be_repeated_from_outside(process: Cli, folder: Path) -> No
 @pytest.mark.slow
 def test_a_number_of_items_released_on_its_own_is_told(cli: Cli) -> None:
     done = cli("release", "events.csv", "--epsilon", "20", "--mechanism", "privhist", "-o", "out.json")
-    (told,) = re.findall(r"Released on its own: ([\d,]+) items? \(95 % interval ", done.stdout)
+    (told,) = re.findall(r"Released on its own: ([\d,]+) items? \(95% interval ", done.stdout)
     assert int(told.replace(",", "")) > 0
     shown = cli("show", "out.json")
     assert f"Released on its own: {told} item" in shown.stdout

@@ -15,7 +15,7 @@ Cli = Callable[..., CompletedProcess[str]]
 _LOG = "label,user\n" + "zebra,1\n" * 641 + ",2\n" * 59 + "heron,\n" * 83
 
 
-# Of a bound of 3 items, with 5 % of an epsilon of 1, one user replaced by another.
+# Of a bound of 3 items, with 5% of an epsilon of 1, one user replaced by another.
 _EXCESS = Path(__file__).parent.parent / "formats" / "golden" / "release-excess.json"
 
 
@@ -35,9 +35,9 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     flat = " ".join(screen.split())
     assert dict(promise_lines(release.guarantee))["Promise"] in flat
     low, high = release.k_plus(1).interval
-    labels = f"{release.profile.num_labels:,} labels (95 % interval {low:,.0f} to {high:,.0f})."
+    labels = f"{release.profile.num_labels:,} labels (95% interval {low:,.0f} to {high:,.0f})."
     least, most = release.num_items().interval
-    items = f"{release.profile.n:,} items (95 % interval {least:,.0f} to {most:,.0f})"
+    items = f"{release.profile.n:,} items (95% interval {least:,.0f} to {most:,.0f})"
     assert f"Released {items} of {labels}" in flat
     shown = re.findall(r"^labels(?: with (\d+) items or more)? +([\d,]+) +[\d,]+ to [\d,]+", screen, re.MULTILINE)
     for level, labels in shown:
@@ -49,12 +49,27 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     assert max(map(len, screen.splitlines())) <= width
 
 
+def test_a_pipe_gets_the_numbers_of_show_in_columns(cli: Cli, folder: Path) -> None:
+    released = ah.release(ah.Profile.from_prevalences({1: 400, 4: 20}), epsilon=2, simulations=2)
+    ah.write(released, folder / "r.json")
+    _, table = cli("show", "r.json").stdout.split("\n\n")
+    head, *rows = table.splitlines()
+    assert re.split("  +", head) == ["number of", "released", "95% interval"]
+    reached = released.k_plus(1)
+    assert re.split("  +", rows[0]) == [
+        "labels",
+        f"{reached.value:,.0f}",
+        "{:,.0f} to {:,.0f}".format(*reached.interval),
+    ]
+    assert len({len(row) for row in (head, *rows)}) == 1
+
+
 def test_the_table_shows_what_a_bound_left_out(terminal: Cli, folder: Path) -> None:
     (folder / "r.json").write_text(_EXCESS.read_text(encoding="utf-8"), encoding="utf-8")
     screen = " ".join(_screen(terminal("show", "r.json").stdout).split())
     assert "users with more than 3 items 2,000 1,521 to 2,479" in screen
     assert "items left out of them, up to 30 each 0 0 to 4,789" in screen
-    assert "left out at least 1,521 items (95 % confidence), of 1,521 to 2,479 users" in screen
+    assert "left out at least 1,521 items (95% confidence), of 1,521 to 2,479 users" in screen
 
 
 def test_the_table_ends_at_the_cap_of_labels(terminal: Cli, folder: Path) -> None:

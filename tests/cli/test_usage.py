@@ -44,7 +44,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--order-by", "label"), "requires --user"),
     ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound leaves out"),
     ((*_GOOD, *_USERS, "--excess-share", "1"), "--excess-share must be a share of ε below 1"),
-    ((*_GOOD, *_USERS, "--excess-share", "5 %"), "--excess-share must be a finite number"),
+    ((*_GOOD, *_USERS, "--excess-share", "5%"), "--excess-share must be a finite number"),
     ((*_GOOD, *_USERS, "--excess-share", "1e-15"), "give a larger share, or a smaller cap"),
     ((*_GOOD, *_USERS, "--excess-share", "0.05", "--quiet", "-o", "-"), "CSV cannot hold the excess"),
     ((*_GOOD, *_USERS, "--excess-cap", "9"), "--excess-cap requires --excess-share"),

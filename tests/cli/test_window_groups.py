@@ -38,7 +38,7 @@ def test_windows_of_groups_are_released_shown_and_told(cli: Cli, folder: Path) -
     assert done.stdout.endswith("Wrote out.json.\nWrote out.html.\n")
     release = read(folder / "out.json")
     assert isinstance(release, GroupedCumulativeRelease)
-    assert release.groups == (("fall",), ("spring",))
+    assert release.groups == (("spring",), ("fall",))
     shown = cli("show", "out.json")
     assert (shown.returncode, shown.stdout) == (0, done.stdout.partition("Ledger:")[0])
     one = cli("show", "out.json", "--group", "fall")

@@ -156,11 +156,11 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     return import_module("power_law_intervals")
 
 
-# Of 60 intervals that hold with 95 %, 50 or more do but once in 10,000 times. The old ones held 62 to 81 %: fewer than
+# Of 60 intervals that hold with 95%, 50 or more do but once in 10,000 times. The old ones held 62 to 81%: fewer than
 # 50 of 60 with probabilities from 0.41 to 1.
 @pytest.mark.slow
 @pytest.mark.drawn(2)
-@pytest.mark.parametrize("name", ["pure 6", "pure 2.5", "2.5 from 8, 30 %, flat below", "2.8 from 5, all"])
+@pytest.mark.parametrize("name", ["pure 6", "pure 2.5", "2.5 from 8, 30%, flat below", "2.8 from 5, all"])
 def test_the_choice_of_the_start_is_a_part_of_the_interval(name: str, bench: Any) -> None:
     _, exponent, _, nodes, shares = next(shape for shape in bench.SHAPES if shape[0] == name and shape[3] >= 50)
     rng, p = np.random.default_rng(5), shares()

@@ -181,3 +181,26 @@ def test_a_call_that_contradicts_itself_is_refused_before_it_is_charged(wrong: d
     with pytest.raises(UsageError):
         find(ledger=kept, dataset="views", **wrong)
     assert len(kept.entries("views")) == 1  # its budget
+
+
+def test_found_groups_stand_in_the_order_of_their_names_whatever_that_of_the_data() -> None:
+    names = ["camp10", "9", "b", "camp1", "-3", "camp2", "10", "camp2b", "9.5"]
+    for order in (names, names[::-1]):
+        rows = pl.DataFrame({"label": ["a"] * 20 * len(names), "group": [name for name in order for _ in range(20)]})
+        found = read_groups(rows, label="label", by="group", groups=FindGroups("1000", "1e-1"))
+        assert found.groups == tuple(
+            (name,) for name in ("-3", "9", "9.5", "10", "b", "camp1", "camp2", "camp2b", "camp10")
+        )
+
+
+def test_listed_groups_stand_in_the_order_of_the_list(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"label": ["a", "b", "c"], "group": ["camp2", "camp10", "x"], "day": ["2", "1", "1"]})
+    (tmp_path / "groups.csv").write_text("group\ncamp2\ncamp10\ncamp1\n")
+    for listed in (["camp2", "camp10", "camp1"], "camp2,camp10,camp1", tmp_path / "groups.csv"):
+        read = read_groups(rows, label="label", by="group", groups=listed, other="a")
+        assert read.groups == (("camp2",), ("camp10",), ("camp1",), ("a",))
+    pairs = [("camp2", "1"), ("camp10", "2"), ("camp2", "2")]
+    read = read_groups(rows, label="label", by=["group", "day"], groups=pairs, levels="crossing")
+    assert read.groups == tuple(pairs)
+    assert [each.groups for each in read.above] == [((),), (("camp2",), ("camp10",))]
+    assert [*release_groups(read, epsilon=1, simulations=0).everything][:3] == [(), ("camp2",), ("camp10",)]

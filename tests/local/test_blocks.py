@@ -68,7 +68,7 @@ def test_simulated_errors_of_a_spike_are_those_published(survey: BlockSurvey, us
     for _ in range(40):
         raw = survey.estimate(survey.tally(survey.randomize(values, source=source))).raw
         errors.append(float(np.mean((users * (raw - (np.arange(survey.size) == 0))) ** 2)))
-    # Half of the error is that of the values of one block and much alike: it errs by 6 % in a run, 1 % in forty.
+    # Half of the error is that of the values of one block and much alike: it errs by 6% in a run, 1% in forty.
     assert np.mean(errors) == pytest.approx(published, rel=0.05)
 
 

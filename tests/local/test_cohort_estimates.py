@@ -12,7 +12,7 @@ from anonhist.local.randomizers.open import ORR, CohortSurvey
 from anonhist.local.randomizers.rappor import ORAPPOR
 from anonhist_testing.sources import SeededSource
 
-# One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.
+# One label that is not listed has 30% of the people, twenty that are share the rest, forty listed are of nobody.
 SHARES = np.array([0.3] + [0.035] * 20)
 LABELS = np.array(["unlisted", *(f"real {i}" for i in range(20))])
 CANDIDATES = [*LABELS[1:], *(f"nobody {i}" for i in range(40))]
@@ -48,13 +48,13 @@ def test_raw_estimates_are_unbiased_over_keys_and_errors_and_tests_hold(kind: st
     # Estimates of one round hang together, so bounds are for rounds: five standard errors of their means.
     means = np.array([each.mean() for each in scores])
     assert abs(means.mean()) < 5 * means.std() / np.sqrt(ROUNDS)
-    # Errors are right within 12 %: of 2,400 scores that is far more than chance, and less than a forgotten term.
+    # Errors are right within 12%: of 2,400 scores that is far more than chance, and less than a forgotten term.
     assert 0.88 < z.std() < 1.12
     # Conservative tests: at most as many small p-values as there may be, and five standard errors (rounds as units).
     for level in (0.05, 0.01):
         shares = np.array([(each < level).mean() for each in tails])
         assert (p < level).mean() < level + 5 * max(shares.std(), np.sqrt(level / 40)) / np.sqrt(ROUNDS)
-    # Families with a false finding: 5 % each, so seven of forty are past any doubt (p < 0.004).
+    # Families with a false finding: 5% each, so seven of forty are past any doubt (p < 0.004).
     assert sum(found) < 7
 
 
@@ -130,7 +130,7 @@ def test_errors_label_by_label_are_right_where_noise_is_most_of_them(hashes: int
         counts = survey._counts(tally, supports(survey, CANDIDATES), survey._others(supports(survey, CANDIDATES), ()))
         plain = plain_estimates(counts)
         scores.append((plain.raw - TRUTH / 0.7) / plain.errors)
-    # 1,200 scores, hardly dependent: their spread is known within 2 %, and is off by less than five times that.
+    # 1,200 scores, hardly dependent: their spread is known within 2%, and is off by less than five times that.
     assert abs(np.concatenate(scores).std() - 1) < 0.1
 
 

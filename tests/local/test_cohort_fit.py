@@ -9,7 +9,7 @@ from anonhist.local.randomizers.open import ORR, CohortSurvey
 from anonhist.local.randomizers.rappor import ORAPPOR, RAPPOR
 from anonhist_testing.sources import SeededSource
 
-# One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.
+# One label that is not listed has 30% of the people, twenty that are share the rest, forty listed are of nobody.
 SHARES = np.array([0.3] + [0.035] * 20)
 LABELS = np.array(["unlisted", *(f"real {i}" for i in range(20))])
 CANDIDATES = [*LABELS[1:], *(f"nobody {i}" for i in range(40))]
@@ -78,7 +78,7 @@ def test_errors_of_a_fit_are_those_of_many_rounds(survey: CohortSurvey) -> None:
         assert fitted is not None
         rounds.append((fitted.raw, fitted.errors))
     raw, errors = np.array(rounds).transpose(1, 0, 2)
-    # 150 rounds: a standard deviation is known within 6 %, of six labels none is off by five times that.
+    # 150 rounds: a standard deviation is known within 6%, of six labels none is off by five times that.
     assert (np.abs(raw.std(axis=0) / np.median(errors, axis=0) - 1) < 0.3).all()
     assert (np.abs(raw.mean(axis=0) - truth) < 5 * raw.std(axis=0) / np.sqrt(150)).all()
 
@@ -106,7 +106,7 @@ def test_bits_that_a_person_sets_together_are_not_taken_for_independent(survey: 
     estimate = survey.estimate(tally, candidates=CANDIDATES[:4])
     assert np.allclose((estimate.raw, estimate.standard_errors), rounds[-1], rtol=1e-12)
     raw, errors = np.array(rounds).transpose(1, 0, 2)
-    # 150 rounds: a standard deviation is known within 6 %.
+    # 150 rounds: a standard deviation is known within 6%.
     assert (np.abs(raw.std(axis=0) / np.median(errors, axis=0) - 1) < 0.3).all()
 
 
@@ -147,6 +147,6 @@ def test_labels_that_nobody_has_are_not_found_with_two_cohorts() -> None:
         false += bool(estimate.significant[20:].any())
         ends = estimate.simultaneous_intervals
         held += bool(((ends[:, 0] <= TRUTH) & (ends[:, 1] >= TRUTH)).all())
-    # 5 % of the surveys may miss: more than four of twenty do with probability 0.003.
+    # 5% of the surveys may miss: more than four of twenty do with probability 0.003.
     assert false <= 4
     assert held >= 16

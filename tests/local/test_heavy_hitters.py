@@ -81,7 +81,7 @@ def test_nothing_is_found_where_nothing_is_frequent() -> None:
     for seed in range(10):
         tally = survey.tally(survey.randomize(values, source=SeededSource(seed)))
         finds.append(len(survey.estimate(tally).labels))
-    # A false find in 5 % of the runs at most.
+    # A false find in 5% of the runs at most.
     assert sum(finds) <= 3
 
 

@@ -7,7 +7,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.randomizers.open import ORR
 from anonhist_testing.sources import SeededSource
 
-# One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.
+# One label that is not listed has 30% of the people, twenty that are share the rest, forty listed are of nobody.
 SHARES = np.array([0.3] + [0.035] * 20)
 LABELS = np.array(["unlisted", *(f"real {i}" for i in range(20))])
 CANDIDATES = [*LABELS[1:], *(f"nobody {i}" for i in range(40))]

@@ -138,7 +138,7 @@ def test_what_is_left_for_others_errs_no_more_than_said_where_many_candidates_sh
         estimate = survey.estimate(tally, candidates=names, decoder="unbiased")
         others.append(1 - estimate.raw.sum())
         errors.append(estimate.other_standard_error)
-    # The spread of 25 runs is known within 14 %, three times that is allowed.
+    # The spread of 25 runs is known within 14%, three times that is allowed.
     assert np.std(others) < 1.42 * np.mean(errors)
 
 

@@ -78,7 +78,7 @@ def test_simulated_errors_are_those_published(spike: bool) -> None:  # noqa: FBT
     for _ in range(40):
         raw = survey.estimate(survey.tally(survey.randomize(values, source=source))).raw
         errors.append(float(np.mean((users * raw - truth) ** 2)))
-    # With a spike half of the reports are in 150 cells: the mean errs by 5 % in a run, 0.8 % in forty. Else by less.
+    # With a spike half of the reports are in 150 cells: the mean errs by 5% in a run, 0.8% in forty. Else by less.
     assert np.mean(errors) == pytest.approx(published, rel=0.05)
 
 

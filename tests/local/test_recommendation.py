@@ -21,7 +21,7 @@ def test_predicted_errors_are_those_that_happen(epsilon: int) -> None:
             np.mean((users * survey.estimate(survey.tally(survey.randomize(values, source=source))).raw - truth) ** 2)
             for _ in range(runs)
         ]
-        # Of 40·40 squares, hardly dependent: a standard error of 3.5 %, five of them allowed.
+        # Of 40·40 squares, hardly dependent: a standard error of 3.5%, five of them allowed.
         assert np.mean(errors) == pytest.approx(row.mean_squared_error, rel=0.18), row.mechanism
         assert row.standard_error == pytest.approx(row.mean_squared_error**0.5 / users)
         assert row.report_bytes == survey.report_bytes

@@ -271,7 +271,7 @@ def test_a_thousand_million_users_are_as_private_as_the_normal_law_says(epsilon:
     shift = (odds - 1) * math.sqrt(2 / ((odds + 1) * users))  # the difference of the means, in standard deviations
     below, above = (math.erfc((found / shift + part * shift / 2) / math.sqrt(2)) / 2 for part in (-1, 1))
     expected = below - math.exp(found) * above
-    # One part in a thousand of epsilon is 3.6 % of delta at six standard deviations.
+    # One part in a thousand of epsilon is 3.6% of delta at six standard deviations.
     assert expected == pytest.approx(delta, rel=0.036)
 
 

@@ -172,7 +172,7 @@ def test_errors_are_those_of_the_closed_form(survey: Any) -> None:
         raws.append(estimate.raw)
         errors.append(estimate.standard_errors)
     predicted = np.sqrt([survey.variance(share) / 1000 for share in shares])
-    # Unbiased within 5 standard errors; the spread of 300 runs is known within 4 %, five times that is allowed.
+    # Unbiased within 5 standard errors; the spread of 300 runs is known within 4%, five times that is allowed.
     assert np.abs(np.mean(raws, axis=0) - shares).max() < 5 * predicted.max() / runs**0.5
     assert np.std(raws, axis=0) == pytest.approx(predicted, rel=0.2)
     assert np.mean(errors, axis=0) == pytest.approx(predicted, rel=0.05)

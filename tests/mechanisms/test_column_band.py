@@ -71,7 +71,7 @@ def count_misses(profile: Profile, epsilon: str, runs: int) -> NDArray[np.int64]
 @pytest.mark.slow
 @each_of(("name", "epsilon"), [*((name, "1") for name in SHAPES), ("two steps", "0.8")])
 def test_bands_of_single_prevalences_hold_on_every_shape(name: str, epsilon: str) -> None:
-    # With a chance of 5 % a miss, 14 or more of 60 have a chance of 2e-6, and there are some 200 numbers here.
+    # With a chance of 5% a miss, 14 or more of 60 have a chance of 2e-6, and there are some 200 numbers here.
     assert count_misses(SHAPES[name], epsilon, 60).max() < 14
 
 

@@ -67,7 +67,7 @@ def count_misses(kind: str, profile: Profile, rate: str) -> NDArray[np.int64]:
 @each_of("kind", KINDS)
 def test_bands_hold_on_every_shape(kind: str) -> None:
     for name, profile in SHAPES.items():
-        # With a chance of 5 % a miss, 16 or more of 60 have one of 7e-8, and there are 1,800 numbers here.
+        # With a chance of 5% a miss, 16 or more of 60 have one of 7e-8, and there are 1,800 numbers here.
         assert count_misses(kind, profile, "1/5").max() < 16, name
 
 
@@ -103,7 +103,7 @@ def test_many_counts_share_intervals_that_hold_each_of_theirs() -> None:
     assert np.all(high >= np.minimum(noisy, evidence.band.at(counts)[1]))
     assert np.all(low <= np.maximum(noisy, 0))
     assert evidence.prevalences.at([size + 1])[1][0] == 0
-    # Sums of up to 65,536 noises: at each count they miss zero in 5 %, and all go together.
+    # Sums of up to 65,536 noises: at each count they miss zero in 5%, and all go together.
     assert np.mean(evidence.band.at(counts)[0] > 0) < 1
 
 
@@ -132,7 +132,7 @@ def test_windows_that_are_chosen_by_the_same_noise_bound_no_less() -> None:
         noisy = noise(Fraction(1, 50), 400)
         low, _ = nb.falling_bounds(noisy.astype(np.float64), fit(noisy).astype(np.float64), 0.02, tail=0.025)
         misses += int(low[0] > 0)
-    # With a chance of 2.5 % a miss, 15 or more of 200 have one of 1.4e-4; with windows taken as fixed it was 13 %.
+    # With a chance of 2.5% a miss, 15 or more of 200 have one of 1.4e-4; with windows taken as fixed it was 13%.
     assert misses < 15
 
 

@@ -59,7 +59,7 @@ def count_misses(profile: Profile, epsilon: str) -> NDArray[np.int64]:
 @each_of("epsilon", EPSILONS)
 def test_bands_hold_on_every_shape_in_both_regimes(epsilon: str) -> None:
     for name, profile in SHAPES.items():
-        # With a chance of 5 % a miss, 16 or more of 60 have one of 7e-8, and there are 1,340 numbers here.
+        # With a chance of 5% a miss, 16 or more of 60 have one of 7e-8, and there are 1,340 numbers here.
         assert count_misses(profile, epsilon).max() < 16, name
 
 

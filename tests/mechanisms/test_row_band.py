@@ -76,7 +76,7 @@ def count_misses(profile: Profile, epsilon: float, runs: int) -> NDArray[np.int6
 @each_of("name", SHAPES)
 @each_of("epsilon", [0.05, 0.5, 1.0])
 def test_bands_hold_on_every_shape(name: str, epsilon: float) -> None:
-    # With a chance of 5 % a miss, 14 or more of 60 have a chance of 2e-7, and there are some 250 numbers here.
+    # With a chance of 5% a miss, 14 or more of 60 have a chance of 2e-7, and there are some 250 numbers here.
     assert count_misses(SHAPES[name], epsilon, 60).max() < 14
 
 
@@ -99,7 +99,7 @@ def test_releases_have_bands_that_hold() -> None:
         assert evidence is not None
         low, high = evidence.band.at(k)
         held.append((low <= profile.cumulative_prevalence(k)) & (profile.cumulative_prevalence(k) <= high))
-    # Ten misses of 40, at 5 %, have a chance of 3e-5.
+    # Ten misses of 40, at 5%, have a chance of 3e-5.
     assert np.sum(held, axis=0).min() > 30
 
 

@@ -273,7 +273,7 @@ def test_standard_errors_are_those_of_the_noise(mechanism: str, unit: PrivacyUni
 
     zeros = np.zeros((3, 7), dtype=np.int64)
     runs = np.array([made._run(zeros, noise) for _ in range(4000)])
-    # The standard error of a variance from 4,000 runs is below 4 % of it where the kurtosis is below 6; five of these.
+    # The standard error of a variance from 4,000 runs is below 4% of it where the kurtosis is below 6; five of these.
     assert np.allclose(runs.var(axis=0), made.standard_errors**2, rtol=0.2)
     assert np.allclose(runs.mean(axis=0) / made.standard_errors, 0, atol=5 / np.sqrt(4000))
     assert ((made.excess_kurtosis > 0) & (made.excess_kurtosis <= 3)).all()

@@ -215,5 +215,5 @@ def test_rates_are_drawn_with_the_spread_that_the_precision_leaves() -> None:
     rng = np.random.default_rng(2)
     draws = np.array([fit.draw(rng) for _ in range(4000)]) / fit.rates
     np.testing.assert_allclose(draws.mean(axis=0), 1, atol=2e-3)
-    # Relative standard errors of variances are 2 %.
+    # Relative standard errors of variances are 2%.
     np.testing.assert_allclose(draws.var(axis=0), np.diag(np.linalg.inv(fit.precision)), rtol=0.1)

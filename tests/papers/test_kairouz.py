@@ -126,7 +126,7 @@ def test_errors_are_those_of_an_independent_program(
         assert len(errors) == 2
         assert loss in ("ℓ1", "ℓ2²")
     for decoder, reference in zip(reports.DECODERS, expected, strict=True):
-        # One run of it against two of ours: at low signal decoded errors scatter by some 8 % a run.
+        # One run of it against two of ours: at low signal decoded errors scatter by some 8% a run.
         assert fmean(found[MANY, decoder, "ℓ1"]) == pytest.approx(reference, rel=0.25)
 
 
@@ -209,7 +209,7 @@ def test_tables_have_the_distribution_of_what_the_survey_itself_reports(setting:
         scores = (shares - expected) @ (expected - expected.mean())
         assert abs(scores.mean()) < 4 * scores.std(ddof=1) / math.sqrt(rounds)
         spreads.append(shares.var(axis=0, ddof=1).mean())
-    # The mean of hundreds of variances, each known within 22 %.
+    # The mean of hundreds of variances, each known within 22%.
     assert spreads[0] / spreads[1] == pytest.approx(1, abs=0.1)
     # Whatever cells have to do with each other shows in the errors of the symbols.
     decoded = [[table.decode() for table in tables] for tables in (drawn, real)]
@@ -312,7 +312,7 @@ def test_people_needed_are_found_with_their_error(monkeypatch: pytest.MonkeyPatc
         found.append(people_needed(setting, PROJECTED, 30_000, trials=5, rng=rng))
     means = [point.mean for point in found]
     assert fmean(means) == pytest.approx(40_000 * math.exp(0.05**2), abs=5 * stdev(means) / math.sqrt(30))
-    # 15 runs of 5 %, doubled as n goes with the square of the error; the fit of the slope adds to it.
+    # 15 runs of 5%, doubled as n goes with the square of the error; the fit of the slope adds to it.
     assert fmean(point.standard_error for point in found) == pytest.approx(stdev(means), rel=0.5)
     assert found[0].runs == 15
 

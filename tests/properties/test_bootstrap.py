@@ -52,7 +52,7 @@ def test_each_count_is_poisson(labels: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 def test_both_ways_spread_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Multinomial counts fix n; Poisson counts are regressed on it. Each is off by 3.5 %, four of these together 20 %.
+    # Multinomial counts fix n; Poisson counts are regressed on it. Each is off by 3.5%, four of these together 20%.
     profile = Profile.from_prevalences({1: 300, 2: 150, 3: 70, 40: 10})
     exact = spread(profile, describe, size=400, rng=np.random.default_rng(4))
     monkeypatch.setattr(sampling, "_FEW", 0)
@@ -70,7 +70,7 @@ def test_spread_is_the_sampling_error_of_a_linear_statistic(profile: Profile) ->
 
     errors = spread(profile, statistic, size=400, rng=np.random.default_rng(6))
     stated = [sampling_error(profile, w) for w in weights]
-    # Off by 3.5 % at 400 samples, four of these; and 5 % for what is first order in few labels.
+    # Off by 3.5% at 400 samples, four of these; and 5% for what is first order in few labels.
     assert errors == pytest.approx(stated, rel=0.14 + 0.05)
 
 

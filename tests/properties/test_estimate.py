@@ -23,14 +23,14 @@ def estimate_that(holds: Holds, reason: str) -> Estimate:
 @each_of(
     ("estimate", "printed"),
     [
-        (Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"), "12 ± 2 (95 % interval 8 to 16)"),
-        (Estimate(14344391.0, 1234.5, (1e6, 2.5e7), ""), "14,344,391 ± 1,234 (95 % interval 1,000,000 to 25,000,000)"),
-        (Estimate(1701.625, 7.49, (0.0, 99999.96), ""), "1,701.62 ± 7.49 (95 % interval 0 to 100,000)"),
-        (Estimate(0.0, 0.25, (0.0, 0.5), ""), "0 ± 0.25 (95 % interval 0 to 0.5)"),
+        (Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"), "12 ± 2 (95% interval 8 to 16)"),
+        (Estimate(14344391.0, 1234.5, (1e6, 2.5e7), ""), "14,344,391 ± 1,234 (95% interval 1,000,000 to 25,000,000)"),
+        (Estimate(1701.625, 7.49, (0.0, 99999.96), ""), "1,701.62 ± 7.49 (95% interval 0 to 100,000)"),
+        (Estimate(0.0, 0.25, (0.0, 0.5), ""), "0 ± 0.25 (95% interval 0 to 0.5)"),
         # No ± that would be wrong.
-        (estimate_that(Holds.BOTH, "because"), "3 nats (95 % interval 1 to 9)"),
-        (estimate_that(Holds.AT_LEAST, "because"), "at least 1 nats (95 % confidence), estimate 3: because"),
-        (estimate_that(Holds.AT_MOST, "because"), "at most 9 nats (95 % confidence), estimate 3: because"),
+        (estimate_that(Holds.BOTH, "because"), "3 nats (95% interval 1 to 9)"),
+        (estimate_that(Holds.AT_LEAST, "because"), "at least 1 nats (95% confidence), estimate 3: because"),
+        (estimate_that(Holds.AT_MOST, "because"), "at most 9 nats (95% confidence), estimate 3: because"),
         (estimate_that(Holds.NONE, "because"), "3 nats, no interval: because"),
     ],
 )

@@ -236,7 +236,7 @@ def test_what_an_interval_says(interval: Interval, expected: tuple[float, float,
 
 
 def test_numbers_of_a_release_widen_with_the_level() -> None:
-    released = Released(SEEN, [Profile([1], [3])])  # 6 ± 3, at 95 %
+    released = Released(SEEN, [Profile([1], [3])])  # 6 ± 3, at 95%
     narrow, usual, wide = (Sample(SEEN, level, released).labels for level in (0.5, 0.95, 0.999))
     assert narrow == usual == pytest.approx((6 - 1.96 * 3, 6 + 1.96 * 3))
     assert wide == pytest.approx((0, 6 + 3.290526731491925 * 3), rel=1e-4)
@@ -255,4 +255,4 @@ def test_weights_become_a_sampling_error() -> None:
     profile, rng = Profile([1, 3, 20], [300, 200, 50]), np.random.default_rng(3)
     error = apply(profile, Singletons(), NormalInterval()).standard_error
     drawn = [sample.prevalence(1) for sample in resample(profile, size=400, rng=rng)]
-    assert error == pytest.approx(float(np.std(drawn)), rel=0.15)  # 400 draws: 3.5 %, so four standard errors
+    assert error == pytest.approx(float(np.std(drawn)), rel=0.15)  # 400 draws: 3.5%, so four standard errors

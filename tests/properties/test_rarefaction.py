@@ -109,7 +109,7 @@ def test_band_holds_the_truth_as_often_as_stated_up_to_n() -> None:
         curve = rarefaction_curve(profile, draws=600, points=5, bootstraps=30, rng=rng)
         truth = -np.expm1(curve.x[:, None] * np.log1p(-shares)).sum(axis=1)
         held += (curve.low - 1e-9 <= truth) & (truth <= curve.high + 1e-9)
-    # If each interval holds the truth 90 % of the time or more, all 5 counts are this large but once in 2,000 times.
+    # If each interval holds the truth 90% of the time or more, all 5 counts are this large but once in 2,000 times.
     assert bool(np.all(held >= stats.binom(size, 0.90).ppf(1e-4)))
 
 

@@ -95,7 +95,7 @@ def test_intervals_of_an_alphabet_smaller_than_the_release_hold_the_value(epsilo
 
 
 def test_the_support_of_a_release_starts_at_the_labels_that_the_data_hold_at_least() -> None:
-    # Not at the released number, which has noise: that held the truth in 9 % of the cases.
+    # Not at the released number, which has noise: that held the truth in 9% of the cases.
     release = release_zipf("2")
     least = release.k_plus(1).interval[0]
     assert least < release.profile.num_labels
@@ -126,7 +126,7 @@ ESTIMATORS: dict[str, Callable[[str, int], Estimator]] = {
 
 
 # Of each the ratio of the privacy part, root mean square over 40 releases, to what 300 releases really are off. Both
-# are good to 4 and 3 % (normal errors); kurtosis and the difference between data and release leave 25 %.
+# are good to 4 and 3 % (normal errors); kurtosis and the difference between data and release leave 25%.
 @pytest.mark.slow
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("epsilon", ["1", "2"])
@@ -158,7 +158,7 @@ def spread_and_parts(epsilon: str, name: str, options: dict[str, Any]) -> tuple[
 
 @pytest.mark.slow
 def test_intervals_from_releases_hold_what_the_data_say() -> None:
-    """The 95 % interval from the privacy part alone: 200 releases, held 180 times at least (5 below: p < 0.001)."""
+    """The 95% interval from the privacy part alone: 200 releases, held 180 times at least (5 below: p < 0.001)."""
     true, held = ah.entropy(zipf()).value, 0
     for seed in range(200):
         found = ah.entropy(seeded_release("2", seed))

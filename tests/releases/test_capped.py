@@ -38,7 +38,7 @@ def test_beyond_the_cap_there_are_at_most_as_many_as_at_it(capped_release: ah.Re
 
 
 def test_no_property_of_capped_counts_has_an_interval_but_the_number_of_labels(capped_release: ah.Release) -> None:
-    """The one most frequent label has 90 % of the items, and a capped profile says 2 %: "at most" would be false."""
+    """The one most frequent label has 90% of the items, and a capped profile says 2%: "at most" would be false."""
     for name, known in PROPERTIES.items():
         found = known.estimate(capped_release, **TOLD.get(name, {}))
         if name == "support-size":

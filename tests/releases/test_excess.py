@@ -71,7 +71,7 @@ def test_intervals_hold_whatever_the_users_have(users: str, relation: Neighborin
             for each in found
         ],
     }
-    # Of 200 runs fewer than LEAST hold with a chance of 1e-6 if each does with 95 %: 4e-5 for all 40 together.
+    # Of 200 runs fewer than LEAST hold with a chance of 1e-6 if each does with 95%: 4e-5 for all 40 together.
     assert min(map(sum, held.values())) >= LEAST, {name: sum(each) for name, each in held.items()}
     if users == "zipf" and epsilon == "1":
         halves = [
@@ -101,7 +101,7 @@ def test_where_no_group_is_cut_what_was_left_out_has_two_ends() -> None:
     assert found.amount.interval[1] == found.capped_amount.interval[1] == 3_160
     assert found.amount.interval[0] == 3_000 - _reach(found._rates[2], 0.0125)
     assert found.amount.value == 3_000
-    assert str(found.amount) == "3,000 groups (95 % interval 2,803 to 3,160)"
+    assert str(found.amount) == "3,000 groups (95% interval 2,803 to 3,160)"
     # Each unit above lost one at least, and the ends stay in order whatever the noise was.
     least = 2_000 - _reach(found._rates[1], 0.0125)
     assert of_groups(8_000, 2_000, 100).amount.interval == (least, least)

@@ -130,7 +130,7 @@ def test_pages_speak_of_no_interval_where_there_is_none(short_release: Release, 
     curve = rarefaction_curve(short_release, bootstraps=3)
     for name, shown in (("release", short_release), ("degrees", replace(degrees, simulations=4)), ("curve", curve)):
         write_report(shown, tmp_path / f"{name}.html")
-        page = (tmp_path / f"{name}.html").read_text().replace("&nbsp;", " ").replace("\u00a0", " ")
+        page = (tmp_path / f"{name}.html").read_text()
         assert "below ε/Δ = 1.1" in page
         for wrong in (
             "interval no interval",
@@ -138,7 +138,7 @@ def test_pages_speak_of_no_interval_where_there_is_none(short_release: Release, 
             "no bias)",
             "meant to hold",
             "The interval holds",
-            "with the 95 % interval",
+            "with the 95% interval",
             "joined in squares",
             "± is one standard error.",
         ):

@@ -28,7 +28,7 @@ def test_the_interval_holds_in_most_releases() -> None:
         mechanism.release(PROFILE, source=SeededSource(seed)).prevalence(0, alphabet_size=100).interval
         for seed in range(60)
     ]
-    # 95 % intervals: fewer than 47 of 60 hold with probability 1e-6.
+    # 95% intervals: fewer than 47 of 60 hold with probability 1e-6.
     assert sum(low <= 100 - PROFILE.num_labels <= high for low, high in ends) >= 47
     assert all(0 <= low <= high <= 100 for low, high in ends)
 

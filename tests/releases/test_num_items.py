@@ -59,7 +59,7 @@ def test_the_interval_holds(name: str, shape: str) -> None:
     else:
         releases = [mechanism.release(profile, source=source) for _ in range(runs)]
     held = sum(low <= truth <= high for low, high in (each.num_items().interval for each in releases))
-    # With a true rate of 95 %, fewer hold in one of 4,000 tests.
+    # With a true rate of 95%, fewer hold in one of 4,000 tests.
     assert held >= (33 if runs == 40 else 86)
 
 
@@ -73,7 +73,7 @@ def test_a_weighted_sum_of_noises_is_within_its_quantile(rate: float, places: in
     noise = rng.geometric(stop, (40_000, places)) - rng.geometric(stop, (40_000, places))
     sums = noise @ np.minimum(np.arange(1, places + 1), cut)
     quantile = weighted_quantile(rate, places, min(places, cut))
-    # Four standard errors of a share of 2.5 % in 40,000 draws are 0.31 %.
+    # Four standard errors of a share of 2.5% in 40,000 draws are 0.31%.
     assert np.mean(sums > quantile) <= 0.025 + 0.0035
     assert np.mean(sums > 0.93 * quantile - 1) >= 0.025 - 0.0035
 

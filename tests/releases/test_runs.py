@@ -199,7 +199,7 @@ def test_no_step_between_two_reports_is_longer_than_a_row_or_a_climb(watch: Watc
     watch.since = watch.most = 0
     made.with_error(progress=watch.tell)
     assert len(watch.shares) > 300
-    # Of hundreds of rows and climbs, three at most without a report: less than 1 % of the work.
+    # Of hundreds of rows and climbs, three at most without a report: less than 1% of the work.
     assert watch.most <= 3
     assert_moves(watch.shares, most=0.5)
 

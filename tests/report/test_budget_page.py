@@ -77,11 +77,11 @@ def test_every_number_is_that_of_the_balance(tmp_path: Path, whole: Callable[[st
     assert "<h1>Budget &amp; more</h1>" in page
     assert balance.spent.epsilon == Fraction(10, 8)
     assert "<b>ε = 0.75</b><span>is left of ε = 2</span>" in page
-    assert "<b>ε = 1.25</b><span>is spent by 10 releases: 62&nbsp;% of the budget, added up plainly</span>" in page
+    assert "<b>ε = 1.25</b><span>is spent by 10 releases: 62% of the budget, added up plainly</span>" in page
     assert "<b>12 charges</b><span>2 without a known file, counted; 2 void: taken back, not counted</span>" in page
     spent = rows_below(page, "What it was spent on")
     found = {row[0]: row[1:4] for row in spent}
-    assert found.pop("left") == ["", "0.75", "38&nbsp;%"]
+    assert found.pop("left") == ["", "0.75", "38%"]
     expected = {each.name or "(no purpose given)": each for each in purposes_of(balance)}
     assert found.keys() == expected.keys()
     for name, (releases, epsilon, _) in found.items():
@@ -128,8 +128,8 @@ def test_what_one_unit_has_at_stake(kind: str, relation: str, change: str, doubt
     assert so_far == "all releases so far together by at most a factor of 2.72 (plus δ ≤ 4.0e-14)."
     assert whole == "all releases together by at most a factor of 20.1 (plus δ ≤ 1.0e-6)."
     assert page.count(doubt) >= 2
-    assert "can become at most 73.2&nbsp;% sure of either." in page
-    assert "can become at most 95.3&nbsp;% sure of either, apart from δ = 1e-06." in page
+    assert "can become at most 73.2% sure of either." in page
+    assert "can become at most 95.3% sure of either, apart from δ = 1e-06." in page
     assert "This holds provided that no purpose." in page
     if kind not in {"item", "edge", "label", "node"}:
         assert "person" not in page

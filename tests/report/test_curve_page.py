@@ -147,7 +147,7 @@ def test_the_band_is_the_interval() -> None:
     curve = rarefaction_curve(TREES, points=12, rng=_rng(), bootstraps=5, level=0.8)
     axes = plot(curve).axes[0]
     (band,) = axes.collections
-    assert band.get_label() == "80 % interval (sampling, no bias)"
+    assert band.get_label() == "80% interval (sampling, no bias)"
     seen = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
     for ends in (curve.low, curve.high):
         assert set(zip(curve.x.tolist(), ends.tolist(), strict=True)) <= seen

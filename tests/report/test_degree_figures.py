@@ -39,7 +39,7 @@ def test_released_degrees_are_plotted_as_shares_of_nodes(released_degrees: Relea
     figure = plot(released_degrees(name))
     (axes,) = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("degree", "share of nodes with at least this degree")
-    assert legend_of(figure) == ([] if name == "empty" else ["95 % interval", "released"])
+    assert legend_of(figure) == ([] if name == "empty" else ["95% interval", "released"])
     FigureCanvasAgg(figure).draw()
     for axis, side in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         low, high = sorted(axis.get_view_interval())
@@ -97,7 +97,7 @@ def test_the_truth_has_its_own_dash_and_color_and_the_figure_says_so(
 ) -> None:
     figure = ccdf_figure(released_degrees("edge"), not_private_truth=DegreeData.of(true_degrees))
     (axes,) = figure.axes
-    assert legend_of(figure) == ["95 % interval", "released", "true degrees (not private)"]
+    assert legend_of(figure) == ["95% interval", "released", "true degrees (not private)"]
     ours, truth = axes.lines
     assert truth.get_color() == ALARM != ours.get_color()
     assert truth.get_linestyle() != ours.get_linestyle()

@@ -81,7 +81,7 @@ def test_the_truth_is_shown_only_under_a_loud_banner(degrees_page: PageOf) -> No
     assert f"<title>{NOT_PRIVATE}" in page
     assert re.search(rf'<p class="banner" role="alert">{NOT_PRIVATE}</p>', page)
     assert (
-        f'aria-label="Share of nodes with at least a given degree, both on log scales, with a 95 % band. {NOT_PRIVATE}'
+        f'aria-label="Share of nodes with at least a given degree, both on log scales, with a 95% band. {NOT_PRIVATE}'
         in page
     )
     assert f"{NOT_PRIVATE}, dashed." in said

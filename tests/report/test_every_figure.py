@@ -17,11 +17,20 @@ import pytest
 from anonhist.accounting import Balance, Budget, Charge, Cost, Entry
 from anonhist.accounting.balance import Item
 from anonhist.accounting.entry import Charged, Completed, Voided
-from anonhist.graphs import BoundedDegrees, Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
+from anonhist.graphs import (
+    BoundedDegrees,
+    Degrees,
+    EdgeMechanism,
+    EdgePolicy,
+    NodePrivacy,
+    as_graph,
+    degree_statistics,
+    release_degrees,
+)
 from anonhist.kinds import KINDS, RELEASED_BY
-from anonhist.local import KRR, FrequencyEstimate
+from anonhist.local import KRR, FrequencyEstimate, recommend
 from anonhist.local.estimate import NormalLimits
-from anonhist.mechanisms import MECHANISM_NAMES, METRICS, PartitionMechanism, compare, release
+from anonhist.mechanisms import MECHANISM_NAMES, METRICS, PartitionMechanism, compare, plan, plan_groups, release
 from anonhist.mechanisms.comparison import Comparison, ComparisonRow
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
@@ -40,7 +49,7 @@ from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRel
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot, write_report
 from anonhist.report.curve import VIEWS as CURVES
-from anonhist.sketches import DomainSketch, HashedSketch
+from anonhist.sketches import DomainSketch, HashedSketch, recommend_buckets
 from anonhist_testing.drawings import faults, record
 from anonhist_testing.sources import SeededSource
 
@@ -220,6 +229,7 @@ VALUES: dict[str, dict[str, Make]] = {
     "groups": {
         "one": lambda: groups(1),
         "many": lambda: groups(4),
+        "more than are drawn": lambda: groups(30),
         "empty": lambda: groups(2, ("nothing",)),
         "huge": lambda: groups(2, ("huge counts", "one label")),
     },
@@ -299,6 +309,11 @@ VALUES: dict[str, dict[str, Make]] = {
     "survey": {"one": lambda: KRR(alphabet=["a", "b"], epsilon=1)},
     "tally": {"one": lambda: KRR(alphabet=["a", "b"], epsilon=1).empty_tally()},
     "sketch": {"one": lambda: DomainSketch(alphabet=["a", "b"], epsilon=1)},
+    "plan": {"one": lambda: plan(epsilons=[1], items=1000)},
+    "group plan": {"one": lambda: plan_groups({("DE",): 40}, by=["country"], epsilon=1, simulations=2)},
+    "degree statistics": {"one": lambda: degree_statistics(as_graph([(1, 2), (2, 3)]))},
+    "recommendation": {"one": lambda: recommend(alphabet_size=100, epsilon=1, users=1000)},
+    "buckets": {"one": lambda: recommend_buckets(labels=9, epsilon=1)},
 }
 
 

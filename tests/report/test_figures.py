@@ -59,7 +59,7 @@ def test_everything_is_named_no_two_labels_of_an_axis_overlap_and_nothing_global
     assert (axes.get_xlabel(), axes.get_ylabel()) == LABELS[draw]
     if len(release.profile):
         (legend,) = figure.legends
-        assert legend.get_texts()[0].get_text() == "95 % interval"
+        assert legend.get_texts()[0].get_text() == "95% interval"
         assert len(legend.get_texts()) == 2
     else:
         assert not figure.legends

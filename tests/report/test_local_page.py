@@ -33,7 +33,7 @@ def _rows(page: str) -> list[list[str]]:
 def test_the_table_holds_the_most_frequent_values(local_estimate: Named, local_page: Named) -> None:
     estimate, page = local_estimate("many"), local_page("many")
     rows = _rows(page)
-    assert rows[0] == ["value 0", "30.00 %", "29.21 to 30.79 %", "30.00 %", "yes"]
+    assert rows[0] == ["value 0", "30.00%", "29.21 to 30.79%", "30.00%", "yes"]
     found = int(estimate.significant.sum())
     assert len(rows) == found + 100
     assert rows == [[*row_texts(estimate, place)] for place in most_frequent(estimate, found + 100)]
@@ -53,13 +53,13 @@ def test_what_was_promised_and_what_not_is_told(local_page: Named, local_estimat
     assert "Anyone who answers more than once" in page
     assert "<b>40,000</b><span>people reported" in page
     assert f"<b>{estimate.significant.sum()} of 300</b>" in page
-    assert "values are significantly above zero (Holm: chance of any false finding at most 5&nbsp;%)." in page
+    assert "values are significantly above zero (Holm: chance of any false finding at most 5%)." in page
     assert "the distribution nearest to the shares" in page
 
 
 def test_other_values_and_notes_are_told_where_there_are_some(local_page: Named) -> None:
     page = local_page("candidates")
-    assert "<b>31.5&nbsp;% (29.3 to 33.7&nbsp;%)</b><span>of the people have other values" in page
+    assert "<b>31.5% (29.3 to 33.7%)</b><span>of the people have other values" in page
     assert "<b>Note.</b> It stopped early." in page
     for name in ("Other values", "another value", "<b>Note"):
         assert name not in local_page("many")
@@ -129,7 +129,7 @@ def test_values_below_zero_are_told_as_zero_but_for_what_was_decoded(
         standard_errors=errors,
         limits=NormalLimits(raw, errors),
     )
-    assert row_texts(estimate, 1) == ("b", "0.0 %", "0.0 to 7.8 %", "-2.0 %", "yes")
+    assert row_texts(estimate, 1) == ("b", "0.0%", "0.0 to 7.8%", "-2.0%", "yes")
     assert plot(estimate).axes[0].get_xlim()[0] == 0
 
 
@@ -138,9 +138,11 @@ def test_a_share_lies_in_its_interval_whatever_was_decoded(make_estimate: Callab
     estimate = replace(make_estimate(("a", "b")), frequencies=np.array([0.9, 0.1]))
     for place in range(2):
         _, share_text, interval, decoded, _ = row_texts(estimate, place)
-        low, shown, high = (float(text.split()[0]) for text in (interval, share_text, interval.split(" to ")[1]))
+        low, shown, high = (
+            float(text.split()[0].removesuffix("%")) for text in (interval, share_text, interval.split(" to ")[1])
+        )
         assert low < shown < high
-        assert decoded == f"{100 * estimate.frequencies[place]:.2f} %"
+        assert decoded == f"{100 * estimate.frequencies[place]:.2f}%"
 
 
 def test_values_are_ordered_by_their_raw_estimates(make_estimate: Callable[..., FrequencyEstimate]) -> None:
@@ -171,8 +173,8 @@ def test_an_epsilon_that_protects_nobody_is_warned_of(tmp_path: Path) -> None:
 
 
 def test_words_hold_at_the_ends() -> None:
-    assert share(0.0, 0.0) == "0.00 %"
-    assert share(1.0, 3.0) == "100 %"
+    assert share(0.0, 0.0) == "0.00%"
+    assert share(1.0, 3.0) == "100%"
     assert label_text("a\nb\u202ec") == "a\\nb\\u202ec"
 
 

@@ -12,10 +12,10 @@ import pytest
 from anonhist.accounting import Balance, Budget, Charge, Cost, Entry
 from anonhist.accounting.balance import Item
 from anonhist.accounting.entry import Charged
-from anonhist.graphs import EdgePrivacy, as_graph, release_degrees
+from anonhist.graphs import EdgePrivacy, as_graph, degree_statistics, release_degrees
 from anonhist.kinds import KINDS, Shown
-from anonhist.local import KRR, HeavyHitters
-from anonhist.mechanisms import PartitionMechanism, compare, release
+from anonhist.local import KRR, HeavyHitters, recommend
+from anonhist.mechanisms import PartitionMechanism, compare, plan, plan_groups, release
 from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
 from anonhist.privacy import PrivacyUnit
@@ -30,6 +30,7 @@ from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot
 from anonhist.sketches import DomainSketch
+from anonhist.sketches.kinds import BucketRecommendation, BucketRow
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 EVIL = "<script>alert('1')</script>\"&"
@@ -53,6 +54,9 @@ PAID_ENTRY = Charged(PAID, Cost(PAID_FOR.epsilon, PAID_FOR.delta))
 BALANCE = Balance(
     Budget(EVIL, "item", epsilon=2),
     (Item(Entry("0" * 32, 2, PAID_ENTRY, "2026-11-24T02:46:38Z", EVIL, "0.1.0"), PAID_ENTRY, None),),
+)
+BUCKETS = BucketRecommendation(
+    (BucketRow(100, 0.5, 800, 0.1, 0.02, 0.01), BucketRow(50, 1, 400, 9, 0.03, 0.01)), 100, "Fewest."
 )
 
 
@@ -79,6 +83,11 @@ def values() -> dict[str, Shown]:
         "tally": tally,
         "frequencies": survey.estimate(tally),
         "sketch": DomainSketch(alphabet=["a", "b"], epsilon=1),
+        "plan": plan(epsilons=[1, 2], items=1000),
+        "group plan": plan_groups({(EVIL,): 9000, (None,): 40}, by=["campaign"], epsilon=1, simulations=2),
+        "degree statistics": degree_statistics(as_graph([(1, 2), (2, 3), (3, 4)])),
+        "recommendation": recommend(alphabet_size=100, epsilon=1, users=1000),
+        "buckets": BUCKETS,
     }
 
 
@@ -91,6 +100,25 @@ def test_every_kind_is_shown(values: dict[str, Shown]) -> None:
     assert {value.known_as for value in values.values()} == {name for name, kind in KINDS.items() if kind.cell}
 
 
+def test_tables_are_printed_in_columns(values: dict[str, Shown]) -> None:
+    assert str(BUCKETS) == (
+        "Use 100 buckets.\n\n"
+        "buckets  labels in each      MB  ± of labels  ± of prevalences\n"
+        "   *100             0.5  0.0008          10%              2.0%\n"
+        "     50               1  0.0004         900%              3.0%\n\n"
+        "Reason: Fewest.\n"
+        "*: recommended."
+    )
+    for name in ("plan", "group plan", "recommendation"):
+        title, table, told = str(values[name]).split("\n\n")
+        assert title.startswith(("Plan of ", "Use ")), name
+        assert len(table.split("\n")) > 2, name
+        assert ": " in told, name
+        assert not re.search(r"\de[+-]?\d", table), name
+    first, second = str(values["plan"]).split("\n\n")[1].split("\n")[1:]
+    assert [line.split()[1:3] for line in (first, second)] == [["1", "997"], ["2", "997"]]
+
+
 @pytest.mark.full
 def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: Any) -> None:
     for name, html in cells.items():
@@ -99,7 +127,7 @@ def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: 
 
 
 def test_texts_of_users_are_escaped(cells: dict[str, str]) -> None:
-    for name in ("survey", "frequencies", "groups", "windows", "windows of groups", "balance"):
+    for name in ("survey", "frequencies", "groups", "windows", "windows of groups", "balance", "group plan"):
         assert "&lt;script&gt;alert(" in cells[name], name
         assert "&lt;b&gt;" in cells["frequencies"]
 

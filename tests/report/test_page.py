@@ -33,7 +33,7 @@ def tables_of(page: str) -> dict[str, list[list[str]]]:
     for heading, body in re.findall(r"<h3>([^<]*)</h3>\s*<table>.*?<tbody>(.*?)</tbody>", page, flags=re.DOTALL):
         rows = re.findall(r"<tr>(.*?)</tr>", body, flags=re.DOTALL)
         cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
-        found[heading] = [[re.sub(r"<[^>]*>", "", cell).replace("&nbsp;", " ") for cell in row] for row in cells]
+        found[heading] = [[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells]
     return found
 
 
@@ -126,8 +126,8 @@ def test_tables_show_the_release(release: Release, page: str) -> None:
     for labels, share, ends in tables.get("Guessing curve", ()):
         at = curve.labels.tolist().index(int(labels.replace(",", "")))
         low, high = (end[at] for end in curve.band)
-        assert share == f"{100 * curve.share[at]:.2f} %"
-        assert ends == f"{interval_text(100 * max(0.0, low), 100 * min(1.0, high), places=2)} %"
+        assert share == f"{100 * curve.share[at]:.2f}%"
+        assert ends == f"{interval_text(100 * max(0.0, low), 100 * min(1.0, high), places=2)}%"
 
 
 @pytest.mark.slow
@@ -258,7 +258,7 @@ def test_a_number_of_items_released_on_its_own_is_shown(
     assert "<b>123,456</b>" in counted
     assert f", released as a number of its own; the profile has {release.profile.n:,}; 95" in counted
     low, high = replace(release, items=123_456, guarantee=mechanism.guarantee).num_items().interval
-    # 1/ε₁ per cell is 50: two-sided geometric noise stays within 3 scales with 95 %.
+    # 1/ε₁ per cell is 50: two-sided geometric noise stays within 3 scales with 95%.
     assert high - 123_456 == pytest.approx(150 * mechanism.l1_sensitivity, rel=0.02)
     assert interval_text(low, high) in counted
 

@@ -112,10 +112,10 @@ def test_delta_conditions_and_parties_are_told() -> None:
     )
     first, second, third = for_one_person(made)
     assert first.startswith("This is moderate protection.")
-    assert "at most 73.2 % sure of either, apart from δ = 1e-06." in first
+    assert "at most 73.2% sure of either, apart from δ = 1e-06." in first
     assert second == "This holds provided that 3 parties add noise, and that they keep it."
     assert "Toward a party, which knows its own share of the noise, the factor is at most 20.1." in third
-    assert "95.3 %" in third
+    assert "95.3%" in third
     assert len(for_one_person(guarantee(Fraction(1)))) == 1
 
 
@@ -128,7 +128,7 @@ def test_what_stays_true_may_be_said_otherwise() -> None:
 def test_a_report_is_promised_for_the_person_who_sent_it() -> None:
     made = KRR(alphabet=2, epsilon=10).guarantee
     assert local_promise(made).endswith("the probability of the report they send by at most a factor of 22,027.")
-    assert "at most 99.9955 % sure of either" in local_meaning(made)[0]
+    assert "at most 99.9955% sure of either" in local_meaning(made)[0]
 
 
 def test_budgets_of_the_same_people_add_up_whatever_the_data() -> None:

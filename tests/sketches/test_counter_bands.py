@@ -81,7 +81,7 @@ def check_one_alone(far: int, shift: int, *, is_hashed: bool) -> None:
 
 @each_of("is_hashed", [False, True])
 def test_the_largest_count_may_be_above_all_counters(*, is_hashed: bool) -> None:
-    # Noise of this rate is lower in 5 %, and higher in 5 %; the largest count has one end that can miss.
+    # Noise of this rate is lower in 5%, and higher in 5%; the largest count has one end that can miss.
     for shift in (-4, -2, 0, 2, 4):
         check_one_alone(500, shift, is_hashed=is_hashed)
 

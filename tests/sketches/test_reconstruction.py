@@ -103,7 +103,7 @@ def test_labels_in_buckets_with_huge_ones_are_not_lost(
     decoder: str, buckets: int, rare: int, huge: int, runs: int
 ) -> None:
     found = [_rare_and_huge(buckets, rare, huge, seed, decoder) for seed in range(runs)]
-    # A quarter of the rare labels and more are in a bucket with a huge one; standard errors are at most 4 and 8 %.
+    # A quarter of the rare labels and more are in a bucket with a huge one; standard errors are at most 4 and 8%.
     assert np.mean([each.k_plus(1) - each.k_plus(1000) for each in found]) == pytest.approx(rare, rel=0.15)
     assert np.mean([each.k_plus(1000) for each in found]) == pytest.approx(huge, rel=0.15)
 

@@ -124,7 +124,7 @@ def test_distributions_on_many_values_are_grouped() -> None:
     size = 20_000
     samples = rng.geometric(-np.expm1(-1 / 2000), size) - 1
     assert_pmf_equal(samples, pmf)
-    # A distribution with a mean 5 % too large differs by e^(-1)·0.05 at some step.
+    # A distribution with a mean 5% too large differs by e^(-1)·0.05 at some step.
     assert pmf_discrepancy(partial(geometric_pmf, Fraction(1, 2100)), pmf) == pytest.approx(0.05 / np.e, rel=0.1)
     assert_pmf_differs(rng.geometric(-np.expm1(-1 / 2600), size), pmf)
 

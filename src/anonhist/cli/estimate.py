@@ -351,7 +351,7 @@ def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
     from anonhist.properties.estimate import Holds, format_number
     from anonhist.report.wording import known_ends
 
-    value, share = format_number(estimate.value, digits=6), f"{100 * estimate.level:.6g} %"
+    value, share = format_number(estimate.value, digits=6), f"{100 * estimate.level:.6g}%"
     reason, holds = estimate.statement.reason, estimate.statement.holds
     if holds is Holds.BOTH:
         error = "" if reason else f" ± {format_number(estimate.standard_error, digits=3)}"
@@ -408,7 +408,7 @@ def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumpt
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("property, method", overflow="fold")
     table.add_column("estimate", justify="right", no_wrap=True)
-    table.add_column(f"{100 * found[0][1].level:.6g} % interval", justify="right", no_wrap=True)
+    table.add_column(f"{100 * found[0][1].level:.6g}% interval", justify="right", no_wrap=True)
     if assumptions:
         table.add_column("assumes", style="dim", ratio=1)
     for name, group in groupby(found, key=lambda each: each[0].partition(", ")[0]):

@@ -15,7 +15,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import EpsilonLike, PrivacyUnit, parse_epsilon
 from anonhist.terminal.charging import AskedAccount, write_charged
 from anonhist.terminal.decorators import WholeNumber, as_one, refuse_given
-from anonhist.terminal.destinations import STDOUT, Destination, Outputs, console_on, table_of
+from anonhist.terminal.destinations import STDOUT, Destination, Outputs, print_table
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import bounding_of, named_source, reading_bars, refuse_release
 
@@ -291,7 +291,7 @@ def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -
 
 
 def show_groups(release: GroupedRelease, stream: TextIO) -> None:
-    """Print what was released, promised and done, and on a terminal a table of the groups."""
+    """Print what was released, promised and done, and beside no CSV a table of the groups."""
     from anonhist.report.groups import active_person, heads_of, how_added, row_of
     from anonhist.report.wording import bound_of, many, promise_lines
 
@@ -301,11 +301,11 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     for told in filter(None, (active_person(release), how_added(release))):
         say_line(told, stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
-    if stream is sys.stderr or not stream.isatty():
+    if stream is sys.stderr:
         return
-    console = console_on(stream, widest=100)
     shown = release.everything
     rows = [row_of(group, release, each) for group, each in islice(shown.items(), _SHOWN)]
-    console.print(table_of(heads_of(release), rows, console, texts=range(len(release.by))))
+    click.echo(file=stream)
+    print_table(heads_of(release), rows, stream, texts=range(len(release.by)))
     if len(shown) > _SHOWN:
-        console.print(f"… and {len(shown) - _SHOWN:,} more groups, in the file.", style="dim")
+        say_line(f"… and {len(shown) - _SHOWN:,} more groups, in the file.", stream, dim=True)

@@ -12,13 +12,13 @@ from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
 from anonhist.terminal.decorators import Brief, OneOf, Protection, SectionedCommand, WholeNumber, as_one, as_typed
-from anonhist.terminal.destinations import STDOUT, Outputs, console_on, table_of
+from anonhist.terminal.destinations import STDOUT, Outputs, console_on, print_table
 from anonhist.terminal.options import (
-    csv_output_option,
     epsilon_option,
     force_option,
     mechanism_options,
     output_options,
+    printed_output_option,
     protection_options,
     reading_options,
 )
@@ -115,7 +115,7 @@ def plan_for_groups(
     unit = protected_unit(
         protection.unit, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label
     )
-    destination = outputs.for_table(asked.sizes, what="A plan is")
+    destination = outputs.for_printed_table(asked.sizes, what="A plan is")
     by, sizes = sizes_from_file(asked.sizes)
     with progress_bar("Simulating") as bar:
         planned = plan_groups(
@@ -160,35 +160,17 @@ def json_text(planned: GroupPlan) -> str:
 
 
 def _say_groups(planned: GroupPlan, stream: TextIO) -> None:
-    from anonhist.report.groups import names_of
-    from anonhist.report.wording import many, percent, with_error
+    from anonhist.report.notebook import group_heads, group_plan_notes, group_plan_title, group_rows
 
-    noisy = sum(row.mostly_noise for row in planned)
-    say_line(
-        f"{many(len(planned), 'group')} by {', '.join(planned.by)}, by the {planned.mechanism} mechanism with ε = "
-        f"{short_decimal(planned.epsilon)} for {planned.unit}; {noisy:,} mostly noise.",
-        stream,
-    )
-    console = console_on(stream, widest=100)
-    cells = [
-        [
-            *names_of(row.group),
-            f"{row.items:,}",
-            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
-            percent(row.relative_error) if row.items else "–",
-            "yes" if row.mostly_noise else "",
-        ]
-        for row in planned.rows[:_SHOWN]
-    ]
-    heads = (*planned.by, "items", "expected error in items", "of the items", "mostly noise")
-    console.print(table_of(heads, cells, console, texts=range(len(planned.by))))
+    say_line(f"{group_plan_title(planned)}.", stream)
+    click.echo(file=stream)
+    print_table(group_heads(planned), group_rows(planned, _SHOWN), stream, texts=range(len(planned.by)))
     if len(planned) > _SHOWN:
-        console.print(f"… and {len(planned) - _SHOWN:,} more groups; -o FILE.csv writes all.", style="dim")
-    runs = sorted({row.simulations for row in planned})
-    many_runs = f"{runs[0]:,} simulations" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,} simulations each"
-    console.print(f"Error: expected sorted ℓ1 distance, ± its standard error over {many_runs}.", style="dim")
-    if planned.near > 1:
-        console.print(f"Sizes within a factor of {planned.near:g} were planned as one.", style="dim")
+        say_line(f"… and {len(planned) - _SHOWN:,} more groups; -o FILE.csv writes all.", stream, dim=True)
+    click.echo(file=stream)
+    for name, told in group_plan_notes(planned):
+        if told:
+            say_line(f"{name}: {told}", stream, dim=True)
 
 
 _SECTIONS = {
@@ -224,7 +206,7 @@ anonhist plan --by-sizes sizes.csv --epsilon 1
     "What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise items."
 )
 @group_plan_options
-@as_one("outputs", csv_output_option, force_option, made=Outputs.of)
+@as_one("outputs", printed_output_option, force_option, made=Outputs.of)
 def plan(
     *,
     items: int | None,
@@ -255,7 +237,7 @@ def plan(
         )
     if like is not None and shape is not None:
         raise UsageError("--like and --shape both set the shape: use one of the two.")
-    destination = outputs.for_table(STDOUT, *filter(None, [like]), what="A plan is")
+    destination = outputs.for_printed_table(STDOUT, *filter(None, [like]), what="A plan is")
 
     from anonhist.mechanisms.planning import Plan, plan
     from anonhist.numeric.pulse import tell_share
@@ -279,22 +261,10 @@ def plan(
 
 
 def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:
-    from anonhist.report.wording import percent, with_error
+    from anonhist.report.notebook import EXPECTED, PLAN_HEADS, plan_rows
 
-    console = console_on(stream, widest=100)
-    cells = [
-        (
-            row.mechanism,
-            short_decimal(row.epsilon),
-            f"{row.items:,}",
-            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
-            percent(row.relative_error),
-        )
-        for row in rows
-    ]
-    heads = ("mechanism", "epsilon", "items", "expected error in items", "of the items")
-    console.print(table_of(heads, cells, console, texts=[0]))
-    console.print("Error: expected sorted ℓ1 distance, ± its standard error over the simulations.", style="dim")
+    print_table(PLAN_HEADS, plan_rows(rows), stream, texts=[0])
+    say_line(f"Error: {EXPECTED}", stream, dim=True)
 
 
 # Of the rest mechanisms take part with their defaults.

@@ -29,7 +29,7 @@ from anonhist.terminal.decorators import (
     as_one,
     refuse_given,
 )
-from anonhist.terminal.destinations import Outputs, console_on, table_of
+from anonhist.terminal.destinations import Outputs, print_table
 from anonhist.terminal.options import (
     epsilon_option,
     mechanism_options,
@@ -224,7 +224,7 @@ def release_windows_of(
 
 
 def show_windows(release: Windows, stream: TextIO) -> None:
-    """Print what was released, promised and done, and where a person reads it a table: of days, or of groups."""
+    """Print what was released, promised and done, and beside no CSV a table: of days, or of groups."""
     from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.report.groups import names_of
     from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups
@@ -235,23 +235,23 @@ def show_windows(release: Windows, stream: TextIO) -> None:
     for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
-    if stream is sys.stderr or not stream.isatty():
+    if stream is sys.stderr:
         return
-    console = console_on(stream, widest=100)
+    click.echo(file=stream)
     if isinstance(release, CumulativeRelease):
         rows = [[day, *cells_of(release, day)] for day in shown_days(release, _DAYS_SHOWN)]
-        console.print(table_of(heads_of(release), rows, console, texts=[0]))
+        print_table(heads_of(release), rows, stream, texts=[0])
         if len(release.days) > len(rows):
-            console.print(f"… and {len(release.days) - len(rows):,} more days, in the file.", style="dim")
+            say_line(f"… and {len(release.days) - len(rows):,} more days, in the file.", stream, dim=True)
         return
     last = release.days[-1]
     rows = [[*names_of(group), *cells_of(each, last)] for group, each in islice(release.items(), _GROUPS_SHOWN)]
     heads = [*release.by, *heads_of(release.first)[1:]]
-    console.print(f"By the end of {last}:")
-    console.print(table_of(heads, rows, console, texts=range(len(release.by))))
+    say_line(f"By the end of {last}:", stream)
+    print_table(heads, rows, stream, texts=range(len(release.by)))
     if len(release) > _GROUPS_SHOWN:
-        console.print(f"… and {len(release) - _GROUPS_SHOWN:,} more groups, in the file.", style="dim")
-    console.print("The other days are in the file, and those of one group with 'anonhist show --group'.", style="dim")
+        say_line(f"… and {len(release) - _GROUPS_SHOWN:,} more groups, in the file.", stream, dim=True)
+    say_line("The other days are in the file, and those of one group with 'anonhist show --group'.", stream, dim=True)
 
 
 # What a release is of, besides its budget.

@@ -111,7 +111,7 @@ def read(path: str | Path) -> Any:
     Returns
     -------
     Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, Sketch, Survey or Tally
-        The same that was written: a release has its error recorded, a survey is of the class of its mechanism, and
+        Equal to what was written. A release has its error recorded, a survey is of the class of its mechanism, and
         the counters of a sketch lie in the file until they first have to change.
 
     Raises
@@ -130,7 +130,7 @@ def read(path: str | Path) -> Any:
     >>> released = release(Profile.from_labels("abracadabra"), epsilon=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(released, f"{folder}/release.json")
-    ...     read(f"{folder}/release.json").profile == released.profile
+    ...     read(f"{folder}/release.json") == released
     True
     """
     ending = Path(path).suffix.lower()

@@ -54,7 +54,7 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     """Return the columns of a release, each of shape (t,), ascending in the count.
 
     ``count`` r and ``prevalence`` φ_r come first. ``k_plus`` is φ_{r+}. Both have a standard error
-    (``…_standard_error``) and the whole ends of a 95 % interval (``…_low``, cut at 0, and ``…_high``), in labels.
+    (``…_standard_error``) and the whole ends of a 95% interval (``…_low``, cut at 0, and ``…_high``), in labels.
 
     Where zeros are released, the first row is that of count 0. Its ``k_plus`` is how many labels there are in all, of
     which no error was kept: that and the ends of its interval are NaN.

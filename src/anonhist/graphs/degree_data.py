@@ -6,7 +6,7 @@ With ``c(r) = φ_{r+}``, the number of nodes with at least the degree r, and N n
 
 as a node gets C(r − 1, k − 1) new stars where its degree grows to r, and ``Σ_{u,v} min(d_u, d_v) = Σ_r c(r)²``.
 
-Intervals of stars and Gini coefficients hold if all c(r) are in their intervals at once; each single one is, in 95 % of
+Intervals of stars and Gini coefficients hold if all c(r) are in their intervals at once; each single one is, in 95% of
 releases. A Gini coefficient is therefore found in intervals that are drawn out by half, since 0, where all degrees are
 equal, is at the very end of what the band allows. That both hold often enough is not proved but measured
 (docs/benchmarks/graphs.md). Proofs: docs/proofs/graphs.md, §8.
@@ -235,7 +235,7 @@ class DegreeData:
 
     @cached_property
     def nodes_ends(self) -> Ends:
-        """The ends of a 95 % interval for the number of nodes: of those that :attr:`num_nodes` counts."""
+        """The ends of a 95% interval for the number of nodes: of those that :attr:`num_nodes` counts."""
         if self.nodes_reach is not None:
             return max(0.0, float(self.num_nodes - self.nodes_reach)), float(self.num_nodes + self.nodes_reach)
         low, high = self._errors.k_plus(self.profile, 1).interval
@@ -244,7 +244,7 @@ class DegreeData:
 
     @cached_property
     def degree_sum(self) -> Ends:
-        """The ends of a 95 % interval for the sum of all degrees."""
+        """The ends of a 95% interval for the sum of all degrees."""
         return self.band.degree_sum if math.isinf(self._items[1]) else self._items
 
     @cached_property
@@ -288,7 +288,7 @@ class DegreeData:
         within: Ends = (0.0, math.inf),
         defined: bool = True,
     ) -> Estimate:
-        """State a number with its 95 % interval: of private degrees, and where ``ends`` is None, the number itself.
+        """State a number with its 95% interval: of private degrees, and where ``ends`` is None, the number itself.
 
         The standard error is that of a normal interval of the same width. ``ends`` is called only where the release
         gives intervals for φ_{r+}; its interval is cut to ``within``, the range of the number.

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource
 from anonhist.graphs.power_law_tail import PowerLawTail, power_law_tail
-from anonhist.kinds import Tabular
+from anonhist.kinds import Shown, Tabular
 from anonhist.numeric.arrays import Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels
@@ -249,7 +249,7 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
 
 
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
-    """Return ``P(D ≥ r) = φ_{r+} / N`` with 95 % intervals, N the number of nodes.
+    """Return ``P(D ≥ r) = φ_{r+} / N`` with 95% intervals, N the number of nodes.
 
     Nodes without an edge are among the N where they are known: ``DegreeData.of(data).with_edges`` leaves them out.
 
@@ -334,8 +334,8 @@ def _levels(at: ArrayLike) -> Ints:
     return levels
 
 
-@dataclass(frozen=True)
-class DegreeStatistics(Tabular):
+@dataclass(frozen=True, repr=False)
+class DegreeStatistics(Shown, Tabular):
     """Statistics of the degrees of a graph, each with its interval.
 
     Attributes
@@ -387,6 +387,9 @@ class DegreeStatistics(Tabular):
         """What intervals leave out, because degrees were bounded before noise was added; empty if they were not."""
         return Estimates(self.by_name()).left_out
 
+    def __repr__(self) -> str:
+        return f"DegreeStatistics({len(self.by_name())} numbers)"
+
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.by_name())
         lines = [f"{name:<{width}}  {number}" for name, number in self.by_name()]
@@ -418,7 +421,7 @@ def degree_statistics(
     >>> from anonhist.profiles import Profile
     >>> told = degree_statistics(Profile.from_counts([3, 1, 1, 1]), k=[2])
     >>> print(str(told).splitlines()[1])
-    edges                                   3 ± 0 edges (95 % interval 3 to 3)
+    edges                                   3 ± 0 edges (95% interval 3 to 3)
     """
     found = DegreeData.of(data)
     connected = found.with_edges

@@ -362,7 +362,7 @@ class DegreeMechanism(Protocol):
 
     @property
     def nodes_reach(self) -> int | None:
-        """How far the released number of nodes may be off, in 95 % of releases: 0 if it is public.
+        """How far the released number of nodes may be off, in 95% of releases: 0 if it is public.
 
         None if it has no noise of its own: it is then what the numbers of nodes with and without an edge add up to.
         """

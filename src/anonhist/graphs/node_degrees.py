@@ -146,7 +146,7 @@ class CumulativeDegrees(NoisyBins):
 
     @property
     def nodes_reach(self) -> int:
-        """How far the released number of nodes may be off, in 95 % of releases."""
+        """How far the released number of nodes may be off, in 95% of releases."""
         return noise_quantile(float(self.rates[0]), 1, TAIL)
 
     def simulation_work(self, profile: Profile) -> int:

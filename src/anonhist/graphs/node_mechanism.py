@@ -130,7 +130,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def nodes_reach(self) -> int | None:
-        """How far the released number of nodes may be off, in 95 % of releases; None if it has no noise of its own."""
+        """How far the released number of nodes may be off, in 95% of releases; None if it has no noise of its own."""
         return None
 
     @property

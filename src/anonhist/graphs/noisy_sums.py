@@ -2,8 +2,8 @@
 
 A smooth fit to noisy sums has an error of its own, which no simulation on the fit shows. So intervals for φ_{k+} and
 φ_r come from the sums themselves: they are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …,
-so :func:`~anonhist.mechanisms.bands.falling_bounds` bounds them. Each of the two bounds is wrong in at most 2.5 % of
-releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
+so :func:`~anonhist.mechanisms.bands.falling_bounds` bounds them. Each of the two bounds is wrong in at most 2.5% of
+releases. An interval of φ_r needs those of two sums, each wrong in 1.25%.
 
 All of this is about bounded degrees: no release shows what the bound left out.
 """

@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.graphs.degree_numbers import DegreeStatistics, degree_ccdf, degree_statistics, falls
 from anonhist.privacy import short_decimal
-from anonhist.properties.estimate import Estimate, Holds
+from anonhist.properties.estimate import Estimate, Holds, percent
 from anonhist.releases import Release
 from anonhist.report.figures import (
     ALARM,
@@ -27,6 +27,8 @@ from anonhist.report.figures import (
     scale_across,
     thin,
 )
+from anonhist.report.notebook import NOT_PRIVATE as NOT_PRIVATE_NUMBERS
+from anonhist.report.notebook import Cell
 from anonhist.report.page import ReleaseView
 from anonhist.report.shown import Sheet, promised, released
 from anonhist.report.wording import (
@@ -37,7 +39,7 @@ from anonhist.report.wording import (
     for_one_person,
     interval,
     no_intervals,
-    percent,
+    promise_lines,
     runs_text,
     share_of_items,
     with_error,
@@ -82,7 +84,7 @@ def tail_text(statistics: DegreeStatistics) -> str:
     )
     return (
         f"The exponent is that of a power law, fitted to the {nodes} of degree {tail.min_degree:,} or more. The "
-        f"largest distance between fit and nodes is {percent(tail.distance)}: 2 % is a good fit, 10 % a poor "
+        f"largest distance between fit and nodes is {percent(tail.distance)}: 2% is a good fit, 10% a poor "
         f"one.{intervals}"
     )
 
@@ -130,10 +132,10 @@ _MOST_MARKS = 7
 
 
 def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None) -> Figure:
-    """Draw ``P(D ≥ r)`` against the degree r, both on log scales, with a 95 % band.
+    """Draw ``P(D ≥ r)`` against the degree r, both on log scales, with a 95% band.
 
     Steps: each value holds up to the next degree that is drawn; large profiles are drawn at some 400 degrees. Nodes
-    without an edge count where they are known. The 95 % are meant at each degree for itself, not for the whole curve at
+    without an edge count where they are known. The 95% are meant at each degree for itself, not for the whole curve at
     once. With ``not_private_truth`` beside it the figure is not private, and says so.
     """
     figure, axes = canvas("share of nodes with at least this degree", "degree")
@@ -151,7 +153,7 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
         curve = degree_ccdf(data, at=_levels(data))
         ends = np.append(curve.x, _right(data))
         low, value, high = (_up_to(ends, each, foot) for each in (curve.low, curve.value, curve.high))
-        axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
+        axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95% interval")
         axes.step(ends, value, where="post", color=BLUE, linewidth=1.6, label="released")
     if truth is not None and len(truth.profile):
         exact = degree_ccdf(truth, at=_levels(truth))
@@ -176,7 +178,7 @@ def ccdf_hover(release: Release, *, not_private_truth: DegreeData | None = None)
     columns, texts = (curve.x, curve.value, curve.low, curve.high), []
     for degree, *shares in zip(*(each.tolist() for each in columns), strict=True):
         value, low, high = map(percent, shares)
-        texts.append(f"degree {degree:,.0f} or more: {value} of the nodes; 95 % interval {low} to {high}")
+        texts.append(f"degree {degree:,.0f} or more: {value} of the nodes; 95% interval {low} to {high}")
     return Hover(curve.x.tolist(), texts)
 
 
@@ -211,11 +213,11 @@ def _up_to(ends: Floats, values: Floats, foot: float) -> Floats:
 
 
 def _mark_shares(axes: Axes, foot: float) -> None:
-    """Mark 100 %, 10 %, … above the foot, and the foot as none."""
+    """Mark 100%, 10%, … above the foot, and the foot as none."""
     least = math.ceil(math.log10(2 * foot))
     every = -(-(1 - least) // _MOST_MARKS)
     powers = range(0, least - 1, -every)
-    marks = [(foot, "0"), *((10.0**power, f"{100 * 10.0**power:g} %") for power in powers if 10.0**power > 3 * foot)]
+    marks = [(foot, "0"), *((10.0**power, f"{100 * 10.0**power:g}%") for power in powers if 10.0**power > 3 * foot)]
     axes.set_yticks([mark for mark, _ in marks], [name for _, name in marks])
     between = [digit * 10.0**power for power in range(least - 1, 0) for digit in range(2, 10)] if every == 1 else []
     axes.set_yticks([mark for mark in between if mark > foot], [""] * sum(mark > foot for mark in between), minor=True)
@@ -249,7 +251,7 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
         ccdf=inline_svg(
             lambda: ccdf_figure(release, not_private_truth=true_degrees),
             name="ccdf",
-            description="Share of nodes with at least a given degree, both on log scales, with a 95 % band"
+            description="Share of nodes with at least a given degree, both on log scales, with a 95% band"
             + ("" if is_private else f". {NOT_PRIVATE}"),
             hover=ccdf_hover(release, not_private_truth=true_degrees),
         ),
@@ -259,14 +261,35 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
         degrees=inline_svg(
             lambda: prevalences_figure(release),
             name="degrees",
-            description="Nodes with exactly a given degree, both on log scales, with 95 % intervals",
+            description="Nodes with exactly a given degree, both on log scales, with 95% intervals",
             hover=Points.exactly(release).hover,
         ),
-        statistics=[(name, number_text(number), ends_text(number)) for name, number in statistics.by_name()],
+        statistics=_rows(statistics),
         bars=bars_text(release.error, none="that number from none"),
         tail=tail_text(statistics),
         policy=released_policy(release),
         runs=" ".join(filter(None, (runs_text(release, of="degrees"), no_intervals(release.error)))),
+    )
+
+
+def _rows(statistics: DegreeStatistics) -> list[tuple[str, str, str]]:
+    return [(name, number_text(number), ends_text(number)) for name, number in statistics.by_name()]
+
+
+def statistics_cell(statistics: DegreeStatistics) -> Cell:
+    """Return the cell of the statistics of degrees, which need not be of a release."""
+    guarantee, assumed = statistics.edges.guarantee, statistics.edges.assumes
+    return Cell(
+        title="Degrees in numbers" if guarantee is None else f"Private degrees in numbers, protecting {guarantee.unit}",
+        head=("", "number", "95% interval"),
+        rows=_rows(statistics),
+        alarms=[NOT_PRIVATE_NUMBERS] if guarantee is None else (),
+        told=[
+            *([] if guarantee is None else promise_lines(guarantee)),
+            ("Assumed", f"{assumed}." if assumed else ""),
+            *bound_of(statistics),
+            ("Exponent", tail_text(statistics)),
+        ],
     )
 
 

@@ -29,10 +29,10 @@ _FAR_OFF = "wherever a power law is taken to begin, the degrees are far from it"
 # Exponents are looked for between these; the distribution itself needs more than 1.
 LEAST, MOST = 1.0 + 1e-6, 20.0
 _HALVINGS = 34
-# Twice the fall of the log-likelihood up to the ends: the 95 % quantile of χ² with one degree of freedom; where all
+# Twice the fall of the log-likelihood up to the ends: the 95% quantile of χ² with one degree of freedom; where all
 # degrees are equal, −2·ln 0.025, since their probability itself is known.
 _FALL, _FALL_OF_EQUAL = NORMAL_95**2, -2 * math.log(0.025)
-# At most 1 % of the samples of a power law are farther off than this: Stephens, "EDF statistics for goodness of fit and
+# At most 1% of the samples of a power law are farther off than this: Stephens, "EDF statistics for goodness of fit and
 # some comparisons", JASA 69 (1974), for the exponential distribution, the limit for large degrees.
 _TOO_FAR = 1.308
 # Where degrees were bounded, a distribution is looked for that spans such a factor below the bound.
@@ -81,7 +81,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     interval: all α whose log-likelihood is less than 1.92 below its maximum. Where q is chosen, it is from the least to
     the largest end of those for all q that are chosen for 32 bootstrap samples of the nodes or for the runs of the
     release. Where too few degrees exceed q, α has no upper end. Where the degrees are too few to choose q, or too far
-    from any power law (1 % level), there is no interval.
+    from any power law (1% level), there is no interval.
 
     Source: Clauset and others 2009, eq. 3.5 and 3.6, sections 3.3 and 3.4.
 

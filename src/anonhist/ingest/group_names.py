@@ -6,7 +6,9 @@ escape of its own. So groups have the same text if and only if they are equal.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
@@ -68,10 +70,9 @@ class Grouping:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """All groups that are released, in the order of their names, missing ones first."""
+        """All groups that are released, in the order in which they are listed, that of all others last."""
         others = () if self.other_group is None else (self.other_group,)
-        known = {group[: self.depth] for group in (*(self.listed or ()), *others)}
-        return tuple(sorted(known, key=lambda group: [(name is not None, name) for name in group]))
+        return tuple(dict.fromkeys(group[: self.depth] for group in (*(self.listed or ()), *others)))
 
     def of_listed(self, listed: tuple[Group, ...]) -> Grouping:
         """Return the grouping into listed groups."""
@@ -100,11 +101,11 @@ class Grouping:
         """Return the grouping into groups that were found; one named as all others is among these, and is not listed.
 
         With totals, so is one that has their first name, in whose total they would be counted. It is not refused: the
-        budget that found it is spent.
+        budget that found it is spent. They are listed in the order of their names: that of the data is private.
         """
         depth = 1 if have_totals else None
         others = None if self.other_group is None else self.other_group[:depth]
-        return replace(self, listed=tuple(group for group in found if group[:depth] != others))
+        return replace(self, listed=tuple(group for group in sorted(found, key=_order) if group[:depth] != others))
 
     def key_of(self, group: Group) -> str:
         """Return the text of a group in queries, also of one of fewer columns."""
@@ -156,6 +157,23 @@ def listed_groups(
     if len(set(named)) < len(named):
         raise UsageError("`groups` lists a group twice; numbers, dates and texts that are written alike are the same.")
     return named
+
+
+_NUMBER, _DIGITS = re.compile(r"-?[0-9]+(\.[0-9]+)?"), re.compile(r"([0-9]+)")
+
+
+def _order(group: Group) -> list[tuple[Any, ...]]:
+    """Return what groups are sorted by: missing names, then numbers, then text, in which numbers count as such."""
+    return [(0,) if name is None else _order_of_name(name) for name in group]
+
+
+def _order_of_name(name: str) -> tuple[Any, ...]:
+    if _NUMBER.fullmatch(name):
+        return 1, Decimal(name), name
+    # Digits are every other part: those of more digits are larger.
+    parts = _DIGITS.split(name)
+    parts[1::2] = [(len(digits := part.lstrip("0")), digits) for part in parts[1::2]]
+    return 2, parts, name
 
 
 def is_shown_as_written(group: Group) -> bool:

@@ -396,7 +396,7 @@ def read_cumulative_groups(
     Returns
     -------
     GroupedCumulativeCounts
-        Private: it holds exact counts. Groups in the order of their names.
+        Private: it holds exact counts. Groups in the order in which they are listed.
 
     Raises
     ------

@@ -25,12 +25,13 @@ from anonhist.terminal.decorators import (
     one_character,
     option_word,
 )
-from anonhist.terminal.destinations import STDOUT, Outputs, check_target, console_on, table_of
+from anonhist.terminal.destinations import STDOUT, Outputs, check_target, print_table
 from anonhist.terminal.options import (
     delimiter_option,
     label_option,
     no_header_option,
     output_options,
+    printed_output_option,
 )
 from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
@@ -237,10 +238,10 @@ anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-byt
     "--users", type=WholeNumber(), required=True, metavar="N", help="Number of people who will report, such as 1e6."
 )
 @click.option("--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of a report in bytes.")
-@output_options()
+@output_options(printed_output_option)
 def recommend(*, alphabet_size: int, epsilon: str, users: int, max_bytes: int | None, outputs: Outputs) -> None:
     """Recommend a mechanism by error and size of reports."""
-    destination = outputs.for_table(STDOUT, what="A recommendation is")
+    destination = outputs.for_printed_table(STDOUT, what="A recommendation is")
     from anonhist.local.mechanisms import recommend
 
     found = recommend(alphabet_size=alphabet_size, epsilon=epsilon, users=users, max_bytes=max_bytes)
@@ -248,19 +249,12 @@ def recommend(*, alphabet_size: int, epsilon: str, users: int, max_bytes: int | 
 
 
 def _say_recommended(found: Recommendation, stream: TextIO) -> None:
-    from rich.text import Text
+    from anonhist.local.page import recommended_heads, recommended_rows
 
-    console = console_on(stream, widest=110)
-    console.print(Text(f"Use {found.best}.", style="bold"), Text(found.reason))
-    console.print()
-    rows = []
-    for row in found.rows:
-        style = "bold" if row.mechanism == found.best else ""
-        cells = (row.mechanism, f"{100 * row.standard_error:.3g} %", f"{row.report_bytes:,}", row.decode_cost, row.note)
-        rows.append([Text(cell, style=style) for cell in cells])
-    heads = ("mechanism", "± of a share", "bytes", "decoding", "note")
-    shown = len(heads) if any(row.note for row in found.rows) else len(heads) - 1
-    console.print(table_of(heads[:shown], [row[:shown] for row in rows], console, texts=[0, 3, 4][: shown - 2]))
+    say_line(f"Use {found.best}. {found.reason}", stream)
+    click.echo(file=stream)
+    heads = recommended_heads(found)
+    print_table(heads, recommended_rows(found), stream, texts=[0, 3, 4][: len(heads) - 2], widest=110)
 
 
 REPORTS_OUTPUT = "reports.parquet"

@@ -13,7 +13,7 @@ from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.catalogue import RANDOMIZERS, load
 from anonhist.errors import AnonhistError, UsageError, kind_of
 from anonhist.frozen import frozen
-from anonhist.kinds import Tabular
+from anonhist.kinds import Printed, Tabular
 from anonhist.local.alphabet import Alphabet
 from anonhist.local.randomizers.closed import ClosedSurvey
 from anonhist.local.survey import COMMON, MOST_REPORT_BYTES, Survey
@@ -115,8 +115,8 @@ class RecommendationRow:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Recommendation(Tabular):
+@dataclass(frozen=True, repr=False)
+class Recommendation(Printed, Tabular):
     """Mechanisms by predicted error, the lowest first, and the recommended one.
 
     Attributes
@@ -138,7 +138,7 @@ class Recommendation(Tabular):
 def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes: int | None = None) -> Recommendation:
     """Compare the mechanisms for closed alphabets by their predicted errors.
 
-    The mechanism with the smallest report is recommended among those whose standard error is at most 5 % above
+    The mechanism with the smallest report is recommended among those whose standard error is at most 5% above
     the lowest. Only public numbers are used.
 
     Parameters
@@ -198,7 +198,7 @@ def _reason(best: RecommendationRow, least: RecommendationRow, *, users: int) ->
     more = 100 * (best.standard_error / least.standard_error - 1)
     return (
         f"A report takes {best.report_bytes:,} byte{'' if best.report_bytes == 1 else 's'}, one of {least.mechanism} "
-        f"{least.report_bytes:,}; the error is {more:.1f} % higher; with {users:,} people, {seen}."
+        f"{least.report_bytes:,}; the error is {more:.1f}% higher; with {users:,} people, {seen}."
     )
 
 

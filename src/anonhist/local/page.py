@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
 
 import numpy as np
 
 from anonhist.privacy import Guarantee, short_decimal, warning
-from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, inline_svg, say_empty, short
+from anonhist.properties.estimate import format_number
+from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, fitting, inline_svg, say_empty
 from anonhist.report.notebook import Cell
 from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import PROMISE_NAMES, at_most, promise_lines, worth
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.mechanisms import Recommendation
     from anonhist.local.reports import Tally
     from anonhist.local.survey import Survey
 
@@ -73,7 +74,7 @@ def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
 
 def share(value: float, error: float) -> str:
     """Return a share in percent, with the digits at which its error has two digits."""
-    return f"{100 * value:,.{_places(error)}f} %"
+    return f"{100 * value:,.{_places(error)}f}%"
 
 
 def interval_text(low: float, high: float, error: float) -> str:
@@ -82,7 +83,7 @@ def interval_text(low: float, high: float, error: float) -> str:
     scale = 10**places
     # With a tolerance, so that ends that need no rounding stay.
     below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
-    return f"{below:,.{places}f} to {above:,.{places}f} %"
+    return f"{below:,.{places}f} to {above:,.{places}f}%"
 
 
 def _places(error: float) -> int:
@@ -98,8 +99,8 @@ def label_text(label: str) -> str:
 
 def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list[tuple[str, str]]:
     """Return the facts behind an estimate: a name and a sentence for each."""
-    level = f"{100 * estimate.level:g} %"
-    alpha = f"{100 * (1 - estimate.level):.4g} %"
+    level = f"{100 * estimate.level:g}%"
+    alpha = f"{100 * (1 - estimate.level):.4g}%"
     decoder = DECODERS.get(estimate.decoder, "")
     found = int(np.count_nonzero(estimate.significant))
     shares = (
@@ -206,40 +207,25 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
         if at.any():
             axes.barh(rows[at], shares[at], height=thick, color=color, label=name)
     low, high = 100 * estimate.intervals[places].T
-    name = f"{100 * estimate.level:g} % interval"
+    name = f"{100 * estimate.level:g}% interval"
     axes.hlines(rows, low, high, color=INK, linewidth=1.3, label=name)
     axes.plot(np.concatenate((low, high)), np.tile(rows, 2), "|", color=INK, markersize=4, markeredgewidth=1.3)
     names = [label_text(estimate.labels[place]) for place in places.tolist()]
     # Labels may contain dollar signs, which are not formulas here.
-    axes.set_yticks(rows, [_fitting(each) for each in names], fontsize=_NAME_SIZE, parse_math=False)
+    axes.set_yticks(
+        rows,
+        [fitting(each, widest=_WIDEST_NAME, size=_NAME_SIZE, longest=_LONGEST_NAME) for each in names],
+        fontsize=_NAME_SIZE,
+        parse_math=False,
+    )
     axes.set_ylim(places.size - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.04 * max(float(high.max()), float(shares.max()), 1e-9))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}%")
     add_legend(axes)
     return figure
-
-
-def _fitting(name: str) -> str:
-    """Cut a name until it has room."""
-    cut = short(name, _LONGEST_NAME)
-    while _width(cut) > _WIDEST_NAME:
-        cut = short(name, len(cut) - 1)
-    return cut
-
-
-def _width(name: str) -> float:
-    """Return how wide a name is, in points: signs that are not in the font are drawn by the browser, in full width."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    wide = sum(east_asian_width(sign) in "WF" for sign in name)
-    known = "".join(sign for sign in name if east_asian_width(sign) not in "WF")
-    # Matplotlib has no types for it.
-    measure: Any = text_to_path.get_text_width_height_descent
-    return float(measure(known, FontProperties(size=_NAME_SIZE), ismath=False)[0]) + _NAME_SIZE * wide
 
 
 # Rows of a table on the page; files have all of them.
@@ -310,7 +296,7 @@ def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
 
 def _told(estimate: FrequencyEstimate, place: int) -> str:
     label, share, interval, *_ = row_texts(estimate, place)
-    return f"{label}: {share}; {100 * estimate.level:g} % interval {interval}"
+    return f"{label}: {share}; {100 * estimate.level:g}% interval {interval}"
 
 
 _ROWS = 10
@@ -361,4 +347,41 @@ def frequencies_cell(estimate: FrequencyEstimate) -> Cell:
         told=[*more, *(fact for fact in told if fact[0].startswith(first))],
         folded=[fact for fact in told if not fact[0].startswith(first)],
         figure=lambda: frequencies_figure(estimate),
+    )
+
+
+_USED = "*"
+
+
+def recommended_heads(found: Recommendation) -> tuple[str, ...]:
+    """Return what the columns of a recommendation are called; notes have one where there are any."""
+    heads = ("mechanism", "± of a share", "bytes", "decoding", "note")
+    return heads if any(row.note for row in found.rows) else heads[:-1]
+
+
+def recommended_rows(found: Recommendation) -> list[tuple[str, ...]]:
+    """Return a row for each mechanism, the recommended one marked."""
+    shown = len(recommended_heads(found))
+    rows = []
+    for row in found.rows:
+        mark = _USED if row.mechanism == found.best else ""
+        cells = (
+            f"{row.mechanism}{mark}",
+            f"{format_number(100 * row.standard_error, digits=3)}%",
+            f"{row.report_bytes:,}",
+            row.decode_cost,
+        )
+        rows.append((*cells, row.note)[:shown])
+    return rows
+
+
+def recommendation_cell(found: Recommendation) -> Cell:
+    """Return the cell of a recommendation: the mechanisms, the lowest error first."""
+    heads = recommended_heads(found)
+    return Cell(
+        title=f"Use {found.best}.",
+        head=heads,
+        rows=recommended_rows(found),
+        told=[("Reason", found.reason), (_USED, "recommended.")],
+        texts=[0, 3, 4][: len(heads) - 2],
     )

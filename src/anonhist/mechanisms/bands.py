@@ -13,7 +13,7 @@ were the truth. The guess is a fit to the same noise: where numbers are equal, i
 noise. So the error probability is divided among all w window lengths: each bound is wrong with probability ``tail/w``,
 and then all hold with probability ``1 − tail``, whichever is used.
 
-Each end is wrong in at most 2.5 % of releases; the ends of φ_r in 1.25 %, because intervals are shown for counts that
+Each end is wrong in at most 2.5% of releases; the ends of φ_r in 1.25%, because intervals are shown for counts that
 were released, perhaps because of the noise alone.
 """
 
@@ -117,7 +117,7 @@ def of_counts(noisy: Ints, guess: Ints, rate: float) -> Evidence:
     """Return intervals from noisy counts in descending order, padded with zeros, and from their published values.
 
     ``φ_{k+} ≥ i`` means that the i-th count is k or more. For φ_r, both ends of φ_{r+} and of φ_{(r+1)+} are each wrong
-    in at most 1.25 %.
+    in at most 1.25%.
     """
     numbers, hoped = noisy.astype(np.float64), guess.astype(np.float64)
     band = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL))

@@ -14,7 +14,7 @@ from anonhist.accounting.recording import Price
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, frozen, named, optional
-from anonhist.kinds import Tabular
+from anonhist.kinds import Printed, Tabular
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease, choose
@@ -106,8 +106,8 @@ class GroupPlanRow:
         return 3 * self.sorted_l1.value >= self.items
 
 
-@frozen
-class GroupPlan(Tabular):
+@frozen(repr=False)
+class GroupPlan(Printed, Tabular):
     """What :func:`plan_groups` predicts, a row per group, to loop over, or as a data frame.
 
     Attributes

@@ -3,7 +3,7 @@
 n, the number of items, is a weighted sum of the true numbers: of the Durfee size, the arms and the legs of the diagram,
 each once; of the prevalences φ_r, each r times; or of degrees up to θ: θ times the number of nodes, less the numbers of
 those with at most 0, 1, …, θ − 1 edges. The same sum of the noisy numbers differs from n by the sum of their noises,
-whose distribution is known, whatever the data. Each end is wrong in at most 2.5 % of releases.
+whose distribution is known, whatever the data. Each end is wrong in at most 2.5% of releases.
 
 Where the groups of rows or the number of rows depend on released values, the number of noises does, too, but not on
 those noises that are still to come; ``bench/group_intervals.py`` measures that the intervals hold.
@@ -116,7 +116,7 @@ def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
     """Return a q with ``P(G_1 + … + G_m > q) ≤ tail``, G independent with ``P(G = j) ∝ e^{−ε|j|}``.
 
     The distribution of the sum comes from its characteristic function, ``((1 − p)² / (1 − 2p·cos t + p²))^m``,
-    ``p = e^{−ε}``, by a Fourier transform. q is the smallest such number for ε ≥ 0.01, and at most 1 % larger below. m
+    ``p = e^{−ε}``, by a Fourier transform. q is the smallest such number for ε ≥ 0.01, and at most 1% larger below. m
     is from 1 to 2¹⁶, ``tail`` from 1e-9 to 1/2.
     """
     rate = max(epsilon, _LEAST)
@@ -178,7 +178,7 @@ def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple
     """Return an interval for ``n = Σ r·φ_r`` from noisy prevalences of counts 1..C, with ``terms`` noises in each.
 
     The upper end is that of the whole sum. Since ``n ≥ Σ min(r, K)·φ_r``, which has far less noise for small K, the
-    lower end is the best of those for K = 1, 2, 4, … and C. One of them is wrong in at most 2.5 % of releases.
+    lower end is the best of those for K = 1, 2, 4, … and C. One of them is wrong in at most 2.5% of releases.
     """
     cuts = [1 << power for power in range((noisy.size - 1).bit_length())]
     if bool(np.any(noisy >= _MOST // noisy.size)):
@@ -203,7 +203,7 @@ def of_difference(first: int, times: int, rate: float, others: Ints, others_rate
 
 @lru_cache(maxsize=256)
 def _mixed_quantile(scale: float, terms: int, others: float) -> float:
-    """Return a q with ``P(X + X_1 + … + X_m > q) ≤ 2.5 %``, X of a Laplace distribution, the others of another.
+    """Return a q with ``P(X + X_1 + … + X_m > q) ≤ 2.5%``, X of a Laplace distribution, the others of another.
 
     Noise in whole numbers is not farther out. By the characteristic function.
     """

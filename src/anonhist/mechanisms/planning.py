@@ -12,7 +12,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
-from anonhist.kinds import Tabular
+from anonhist.kinds import Printed, Tabular
 from anonhist.mechanisms.releasing import choose
 from anonhist.mechanisms.setting import whole_items
 from anonhist.numeric.arrays import Floats
@@ -52,8 +52,8 @@ class PlanRow:
     relative_error: float
 
 
-@dataclass(frozen=True)
-class Plan(Tabular):
+@dataclass(frozen=True, repr=False)
+class Plan(Printed, Tabular):
     """What :func:`plan` predicts, a row per budget, to loop over, or as a data frame.
 
     Attributes

@@ -96,7 +96,7 @@ def release_cumulative(
     Returns
     -------
     CumulativeRelease
-        For each threshold and day a whole number with a 95 % interval.
+        For each threshold and day a whole number with a 95% interval.
 
     Raises
     ------

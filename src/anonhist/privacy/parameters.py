@@ -83,7 +83,7 @@ def _show(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-# Error estimates from 1,000 runs are correct to about 2 %, so a file that asks for more is refused.
+# Error estimates from 1,000 runs are correct to about 2%, so a file that asks for more is refused.
 MOST_SIMULATIONS = 1000
 
 
@@ -128,8 +128,8 @@ def strength(epsilon: Fraction) -> str:
     """Return how strongly an epsilon protects: the word used wherever a budget is explained.
 
     Below 1 ``"strong"``, from 1 to 3 ``"moderate"``, above 3 ``"weak"`` and above 10 ``"practically none"``. These
-    limits are conventions. An adversary with even odds between two neighbors becomes at most 73 % sure at an epsilon of
-    1, 95 % at 3 and 99.995 % at 10 (:func:`certainty`).
+    limits are conventions. An adversary with even odds between two neighbors becomes at most 73% sure at an epsilon of
+    1, 95% at 3 and 99.995% at 10 (:func:`certainty`).
     """
     if epsilon < MODERATE_FROM:
         return "strong"
@@ -146,7 +146,7 @@ def protection(epsilon: Fraction) -> str:
 def certainty(epsilon: Fraction) -> str:
     """Write how sure a release can make someone who thought two neighbors equally likely: ``e^ε/(1 + e^ε)``.
 
-    In percent, rounded up, with two digits of the distance to 50 % and to 100 %. With δ > 0, it holds except for
+    In percent, rounded up, with two digits of the distance to 50% and to 100%. With δ > 0, it holds except for
     results of probability δ.
     """
     power = min(float(min(epsilon, Fraction(700))), 700.0)
@@ -154,7 +154,7 @@ def certainty(epsilon: Fraction) -> str:
     smaller = min(missing, 50 * math.tanh(power / 2))
     places = min(_MOST_PLACES, max(1, 1 - math.floor(math.log10(smaller))))
     rounded = math.ceil((100 - missing) * 10**places) / 10**places
-    return f"{rounded:.{places}f} %"
+    return f"{rounded:.{places}f}%"
 
 
 def warning(epsilon: Fraction) -> str:

@@ -99,10 +99,10 @@ class ByGroup(Generic[Value]):
         return (group if isinstance(group, tuple) else (group,)) in self._known
 
     def __eq__(self, other: object) -> bool:
-        """Compare the grouping columns, the value of each group, and whatever else is not told apart from them."""
+        """Compare the grouping columns, whatever can be asked for, and what else equal values may not differ in."""
         if type(self) is not type(other):
             return NotImplemented
-        names = ("by", "_values", *(name for name in self._others if name not in self._not_compared))
+        names = ("by", "_known", *(name for name in self._others if name not in self._not_compared))
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __hash__(self) -> int:

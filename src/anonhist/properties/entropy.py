@@ -290,7 +290,7 @@ def _warnings(bias: float, most: float) -> tuple[str, ...]:
     if not most or bias <= _MUCH_ADDED * most:
         return ()
     share = min(100.0, 100 * bias / most)
-    return (f"Few items for so large an alphabet: the interval does not cover the bias, up to {share:.0f} % of ln k.",)
+    return (f"Few items for so large an alphabet: the interval does not cover the bias, up to {share:.0f}% of ln k.",)
 
 
 # If no alphabet size is given, up to this many labels may be missing.
@@ -388,7 +388,7 @@ def entropy(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(entropy(Profile.from_labels("abracadabra"), method="miller-madow", base=2))
-    at least 1.53266 bits (95 % confidence), estimate 2.30268: labels too rare to be seen may add any amount
+    at least 1.53266 bits (95% confidence), estimate 2.30268: labels too rare to be seen may add any amount
     """
     chosen = entropy_estimator(method, alphabet_size)
     check_alphabet(data, alphabet_size)

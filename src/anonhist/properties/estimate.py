@@ -100,10 +100,10 @@ class Estimate(Shown, Tabular, Saved):
     Examples
     --------
     >>> print(Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"))
-    12 ± 2 (95 % interval 8 to 16)
+    12 ± 2 (95% interval 8 to 16)
     >>> rare = Statement(Holds.AT_LEAST, "any number of labels may be too rare to be seen")
     >>> print(Estimate(12.0, 2.0, (9.0, float("inf")), "chao1", unit="labels", statement=rare))
-    at least 9 labels (95 % confidence), estimate 12: any number of labels may be too rare to be seen
+    at least 9 labels (95% confidence), estimate 12: any number of labels may be too rare to be seen
     """
 
     known_as = "estimate"
@@ -130,7 +130,7 @@ class Estimate(Shown, Tabular, Saved):
     def __str__(self) -> str:
         low, high = (format_number(end, digits=6) for end in self.interval)
         value, reason = format_number(self.value, digits=6), self.statement.reason
-        unit, share = f" {self.unit}" if self.unit else "", f"{100 * self.level:.6g} %"
+        unit, share = f" {self.unit}" if self.unit else "", f"{100 * self.level:.6g}%"
         if self.statement.holds is Holds.BOTH:
             error = "" if reason else f" ± {format_number(self.standard_error, digits=3)}"
             return f"{value}{error}{unit} ({share} interval {low} to {high})"
@@ -180,11 +180,43 @@ class Estimates(Shown, Tabular, Saved):
         return f"Estimates({len(self)} of {', '.join(dict.fromkeys(name.partition(', ')[0] for name, _ in self))})"
 
 
+_SMALL, _LEAST_PERCENT = 1e-4, 1e-6
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def format_number(number: float, *, digits: int) -> str:
-    """Write a number with this many digits, but all digits of whole numbers: 14,344,391, not 1.43444e+07."""
+    """Write a number with this many digits, but all digits of whole numbers, and small ones with a power of ten.
+
+    Examples
+    --------
+    >>> [format_number(number, digits=3) for number in (14344391.2, 1020, 0.0123456, 0.00000123)]
+    ['14,344,391', '1,020', '0.0123', '1.23 × 10⁻⁶']
+    """
     if number in (float("inf"), float("-inf")):
         return "infinity" if number > 0 else "−infinity"
-    return f"{number:,.0f}" if abs(number) >= 10**digits else f"{number:,.{digits}g}"
+    if 0 < abs(number) < _SMALL:
+        value, _, power = f"{number:.{digits - 1}e}".partition("e")
+        short = value.rstrip("0").rstrip(".") if "." in value else value
+        return f"{short} × 10{str(int(power)).translate(_RAISED)}"
+    # It may be rounded up to one digit more.
+    is_long = abs(float(f"{number:.{digits}g}")) >= 10**digits
+    return f"{number:,.0f}" if is_long else f"{number:,.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """Write a share in percent with two digits, of large ones all; no one reads less than a millionth.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (12.345, 0.0123456, 3.7e-8, 0)]
+    ['1,234%', '1.2%', 'less than 0.0001%', '0%']
+    """
+    if share <= 0:
+        return "0%"
+    if share < _LEAST_PERCENT:
+        return "less than 0.0001%"
+    places = max(0, 1 - math.floor(math.log10(100 * share)))
+    return f"{100 * share:,.{places}f}%"
 
 
 def quantile(level: float) -> float:
@@ -196,8 +228,8 @@ def quantile(level: float) -> float:
 def widening_factor(runs: int) -> float:
     """Return the factor that widens a normal interval whose standard error comes from a few runs.
 
-    It is the ratio of the 97.5 % quantiles of Student's t with ``runs`` degrees of freedom and of the normal
-    distribution, by a Cornish–Fisher expansion (Abramowitz and Stegun 1964, 26.7.5): within 0.1 % from four runs on, 5
+    It is the ratio of the 97.5% quantiles of Student's t with ``runs`` degrees of freedom and of the normal
+    distribution, by a Cornish–Fisher expansion (Abramowitz and Stegun 1964, 26.7.5): within 0.1% from four runs on, 5
     % too small at two.
     """
     z = quantile(0.95)
@@ -240,7 +272,7 @@ def undersampling_warning(profile: Profile) -> tuple[str, ...]:
     share = profile.prevalence(1) / profile.n
     if share < _MUCH:
         return ()
-    return (f"About {100 * share:.0f} % of further items would have labels not seen yet: the value is too low.",)
+    return (f"About {100 * share:.0f}% of further items would have labels not seen yet: the value is too low.",)
 
 
 def without_repeats(profile: Profile) -> tuple[str, ...]:

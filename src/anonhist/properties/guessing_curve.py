@@ -255,7 +255,7 @@ def guessing_success(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(guessing_success(Profile.from_counts([600, 300, 100]), guesses=1))
-    at most 0.630531 (95 % confidence), estimate 0.6: the labels that lead in a sample lead partly by chance
+    at most 0.630531 (95% confidence), estimate 0.6: the labels that lead in a sample lead partly by chance
     """
     number = parse_whole_number(guesses, name="guesses")
     check_unit(unit, get_args(SuccessUnit))

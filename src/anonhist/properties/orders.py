@@ -106,7 +106,7 @@ def hill_number(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(hill_number(Profile.from_counts([9, 4, 2, 2, 1, 1, 1]), order=2))
-    4.31818 labels (95 % interval 1.82154 to 25.0051)
+    4.31818 labels (95% interval 1.82154 to 25.0051)
     """
     chosen = sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers")
     interval = order_interval(chosen.order, OrderSum.as_hill, NormalInterval(1.0))
@@ -339,7 +339,7 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     --------
     >>> from anonhist.profiles import Profile
     >>> print(min_entropy(Profile.from_counts([400, 200, 200]), base=2))
-    at least 0.900028 bits (95 % confidence), estimate 1: the label that leads in a sample leads partly by chance
+    at least 0.900028 bits (95% confidence), estimate 1: the label that leads in a sample leads partly by chance
     """
     unit, scale = entropy_unit(base)
     return apply(data, MinEntropy(), LowerEnd(MinEntropy(), _BY_CHANCE), level=level, unit=unit, scale=scale)

@@ -394,7 +394,7 @@ def plug_in(
 def _endless(distribution: PmlDistribution) -> tuple[str, ...]:
     if not distribution.continuous_seen:
         return ()
-    share = f"{100 * distribution.continuous_mass:.2g} %"
+    share = f"{100 * distribution.continuous_mass:.2g}%"
     return (
         f"{share} of the items have labels seen once, fitted as infinitely many: their number cannot be estimated.",
     )

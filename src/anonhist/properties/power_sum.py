@@ -420,7 +420,7 @@ def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -
     --------
     >>> from anonhist.profiles import Profile
     >>> print(power_sum(Profile.from_labels("abracadabra"), order=2))
-    0.218182 (95 % interval 0 to 0.832855)
+    0.218182 (95% interval 0 to 0.832855)
     """
     whole = whole_order(order)
     interval = PowerSumInterval(whole, lambda number: number ** (1 - whole), 0.0, 1.0)

@@ -89,7 +89,7 @@ class CoverageInterval:
 
     ``n·M`` is as random as its estimate φ_1, and both move in few, large steps: a missed label may have an expected
     count of five. So the interval is that of a count, as Wilson's is of a share, with four times the Poisson term z²/4;
-    with z²/4 itself, the interval held in only 87 % on the worst measured shape. For n items without labels seen once
+    with z²/4 itself, the interval held in only 87% on the worst measured shape. For n items without labels seen once
     or twice, M may be up to ``1.5·z²/n``. If less than half is covered, the upper end of the coverage is
     ``C + z²/n + z·sqrt(error² + z²/n²)``: n singletons may have a coverage up to ``2·z²/n``.
     """
@@ -140,7 +140,7 @@ def sample_coverage(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(sample_coverage(Profile.from_counts([9, 4, 2, 2, 1, 1, 1])))
-    0.85 (95 % interval 0.438059 to 1)
+    0.85 (95% interval 0.438059 to 1)
     """
     return apply(data, sample_coverage_estimator(method), CoverageInterval(), level=level)
 

@@ -221,9 +221,9 @@ def support_coverage(
     --------
     >>> profile = Profile.from_prevalences({1: 60, 2: 20, 5: 10})
     >>> print(support_coverage(profile, draws=50))
-    39.8683 labels (95 % interval 37.151 to 43.2254)
+    39.8683 labels (95% interval 37.151 to 43.2254)
     >>> print(support_coverage(profile, draws=300))
-    141.681 labels (95 % interval 117.339 to 166.502)
+    141.681 labels (95% interval 117.339 to 166.502)
     """
     chosen = support_coverage_estimator(method, draws=draws, n=profile_of(data).n)
     return apply(data, chosen, SupportCoverageInterval(draws), level=level, unit="labels")

@@ -105,7 +105,7 @@ class Chebyshev:
         if bias < _LARGE_BIAS:
             return ()
         return (
-            f"Few items for so large an alphabet: the number of labels not seen may be wrong by {100 * bias:.0f} %.",
+            f"Few items for so large an alphabet: the number of labels not seen may be wrong by {100 * bias:.0f}%.",
         )
 
     @property
@@ -288,7 +288,7 @@ def support_size(
     >>> from anonhist.profiles import Profile
     >>> profile = Profile.from_counts([9, 4, 2, 2, 1, 1, 1])
     >>> print(support_size(profile))
-    at least 7 labels (95 % confidence), estimate 8: any number of labels may be too rare to be seen
+    at least 7 labels (95% confidence), estimate 8: any number of labels may be too rare to be seen
     """
     chosen = support_size_estimator(method, alphabet_size)
     size = check_alphabet(data, alphabet_size)

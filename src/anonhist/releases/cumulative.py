@@ -18,7 +18,7 @@ from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
 from anonhist.releases.made import OneRelease, ReleaseByGroup, in_short
 
-METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
+METHOD = "noisy sums, 95% intervals from the distribution of the noise"
 
 
 class MadeWindows(MadeBy, Protocol):
@@ -31,7 +31,7 @@ class MadeWindows(MadeBy, Protocol):
 
 @frozen
 class CumulativeRelease(OneRelease):
-    """How many labels have reached each threshold by the end of each day, with 95 % intervals and one guarantee.
+    """How many labels have reached each threshold by the end of each day, with 95% intervals and one guarantee.
 
     ``release[day, k]`` is one of these numbers, as an :class:`~anonhist.properties.estimate.Estimate`.
 
@@ -65,7 +65,7 @@ class CumulativeRelease(OneRelease):
     >>> from anonhist.profiles.windows import CumulativeCounts
     >>> release = release_cumulative(CumulativeCounts((1, 2), ("2026-11-01",), [[40], [10]]), epsilon=30)
     >>> print(release["2026-11-01", 2])
-    10 ± 4.33e-07 labels (95 % interval 9 to 11)
+    10 ± 4.33 × 10⁻⁷ labels (95% interval 9 to 11)
     """
 
     known_as = "windows"

@@ -90,7 +90,7 @@ class ReleaseError:
     zeros_interval
         An interval for φ_0 from the noisy values, if it is released and smoothed.
     items_interval
-        A 95 % interval for n, the number of items: from the noisy values, or from the error of the runs. None if
+        A 95% interval for n, the number of items: from the noisy values, or from the error of the runs. None if
         neither gives one.
     simulated_range
         The range of the sorted ℓ1 distance: see :attr:`expected_range`. None if nothing was simulated.
@@ -111,7 +111,7 @@ class ReleaseError:
     >>> l1 = Estimate(3.0, 0.5, (2.0, 4.0), METHOD)
     >>> error = ReleaseError(l1, 32, np.array([1, 3]), np.array([2.0, 4.0]), np.array([1.0, 0.0]))
     >>> print(error.prevalence(Profile.from_counts([3] * 10), 3))
-    10 ± 4 (95 % interval 1 to 19)
+    10 ± 4 (95% interval 1 to 19)
     """
 
     sorted_l1: Estimate | None
@@ -200,18 +200,18 @@ class ReleaseError:
         return self.runs_fall_short if self.simulations else _NOT_SIMULATED
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
-        """Return φ_r of the released profile with its 95 % interval."""
+        """Return φ_r of the released profile with its 95% interval."""
         ends = self.prevalence_interval(profile, np.array([count]))
         known = self.prevalence_errors, self.prevalence_band
         return self._promised(self._estimate(profile.prevalence(count), count, ends, *known), profile)
 
     def k_plus(self, profile: Profile, k: int) -> Estimate:
-        """Return φ_{k+} of the released profile with its 95 % interval."""
+        """Return φ_{k+} of the released profile with its 95% interval."""
         ends = self.k_plus_interval(profile, np.array([k]))
         return self._promised(self._estimate(profile.k_plus(k), k, ends, self.k_plus_errors, self.band), profile)
 
     def k_plus_interval(self, profile: Profile, k: NDArray[np.int64]) -> Ends:
-        """Return the ends of 95 % intervals for φ_{k+}, k ≥ 1; 0 and infinity if nothing is known.
+        """Return the ends of 95% intervals for φ_{k+}, k ≥ 1; 0 and infinity if nothing is known.
 
         They contain the released value, and the band if there is one.
         """
@@ -228,7 +228,7 @@ class ReleaseError:
         return _widen_to_hold(values, *self.prevalence_band.at(r))
 
     def of_zeros(self, zeros: int) -> Estimate:
-        """Return φ_0 as released, with its 95 % interval."""
+        """Return φ_0 as released, with its 95% interval."""
         return self._promised(self._zeros(zeros), zeros)
 
     def _zeros(self, zeros: int) -> Estimate:
@@ -244,7 +244,7 @@ class ReleaseError:
         return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
 
     def num_items(self, profile: Profile) -> Estimate:
-        """Return n of the released profile with its 95 % interval.
+        """Return n of the released profile with its 95% interval.
 
         Each label has an item, so the upper end is not below that of the number of labels, even where the noise of n is
         so far below zero that an interval of n alone would be 0 to 0.

@@ -51,7 +51,7 @@ class _Band:
 
 @frozen
 class KPlusBand(_Band):
-    """For every k, an interval that contains the true φ_{k+} with 95 % confidence, for any data.
+    """For every k, an interval that contains the true φ_{k+} with 95% confidence, for any data.
 
     Step i of the band is for ``ends_{i−1} < k ≤ ends_i``, ends_0 = 0; beyond the last end no label occurs. Its ends are
     ``0 ≤ lows_i ≤ highs_i``, in labels; both are non-increasing.
@@ -66,7 +66,7 @@ class KPlusBand(_Band):
 
 @frozen
 class PrevalenceBand(_Band):
-    """For every r, an interval that contains the true φ_r with 95 % confidence, for any data.
+    """For every r, an interval that contains the true φ_r with 95% confidence, for any data.
 
     Step i of the band is for ``ends_{i−1} < r ≤ ends_i``, ends_0 = 0; beyond the last end no label occurs. Its ends are
     ``0 ≤ lows_i ≤ highs_i``, in labels.
@@ -119,10 +119,10 @@ NORMAL_95 = 1.959963984540054
 
 
 def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of 95 % intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, clipped at 0.
+    """Return the ends of 95% intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, clipped at 0.
 
     The truth is a whole number, so a normal interval that contains only one has less than its stated coverage. An error
-    that no run showed may still occur: after B runs without it, its probability is up to 3/B (95 % confidence). Ends
+    that no run showed may still occur: after B runs without it, its probability is up to 3/B (95% confidence). Ends
     are whole, ``0 ≤ low ≤ value < high``; from 2⁵³ on, where floats skip whole numbers, at least the adjacent floats.
     """
     middle = np.asarray(values).astype(np.float64)
@@ -132,7 +132,7 @@ def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.flo
 
 
 def released_on_its_own(items: int, guarantee: Guarantee) -> Estimate:
-    """Return n with a 95 % interval, where the first step of a guarantee was spent on it: its noise has a public rate.
+    """Return n with a 95% interval, where the first step of a guarantee was spent on it: its noise has a public rate.
 
     Two-sided geometric noise of rate γ is farther than B from zero with a chance of ``2p^(B+1)/(1 + p)``, p = e^(−γ).
     """

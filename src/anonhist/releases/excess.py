@@ -112,12 +112,12 @@ class Excess:
 
     @property
     def units(self) -> Estimate:
-        """How many units had more than m, with a 95 % interval."""
+        """How many units had more than m, with a 95% interval."""
         return self._estimate(self.noisy_above, self._rates[1], f"{self.of.unit}s")
 
     @property
     def share_of_units(self) -> Estimate:
-        """Share of units with more than m among all with any, with a 95 % interval: both numbers are noisy."""
+        """Share of units with more than m among all with any, with a 95% interval: both numbers are noisy."""
         within, above = (
             (number, _reach(rate, _TAIL / 2))
             for number, rate in zip((self.noisy_within, self.noisy_above), self._rates, strict=False)
@@ -129,18 +129,18 @@ class Excess:
 
     @property
     def capped_amount(self) -> Estimate:
-        """How much was left out, counting at most C for each unit, with a 95 % interval."""
+        """How much was left out, counting at most C for each unit, with a 95% interval."""
         return self._estimate(self.noisy_items, self._rates[2], f"{self.of.part}s")
 
     @property
     def amount(self) -> Estimate:
-        """How much was left out, with a 95 % interval where all of it is counted.
+        """How much was left out, with a 95% interval where all of it is counted.
 
         Otherwise a lower bound, :attr:`at_least`, with the reason why there is no upper bound.
         """
         capped, least = self.capped_amount, float(self.at_least)
         if self.counts_all:
-            # Two chances of 1.25 % below, one of 2.5 % above; by chance the lower end can be beyond the upper one.
+            # Two chances of 1.25% below, one of 2.5% above; by chance the lower end can be beyond the upper one.
             ends = zip((self.noisy_above, self.noisy_items), self._rates[1:], strict=True)
             low = float(max(0, *(noisy - _reach(rate, _TAIL / 2) for noisy, rate in ends)))
             high = max(low, capped.interval[1])
@@ -152,10 +152,10 @@ class Excess:
 
     @property
     def at_least(self) -> int:
-        """Lower bound on how much was left out, with 95 % confidence; 0 if the noise is too large to tell.
+        """Lower bound on how much was left out, with 95% confidence; 0 if the noise is too large to tell.
 
         It is the larger of the lower ends of U and L, since each unit with more than m lost at least one. Each end is
-        too large with probability at most 2.5 %.
+        too large with probability at most 2.5%.
         """
         return int(max(self.units.interval[0], self.capped_amount.interval[0]))
 

@@ -302,6 +302,8 @@ class GroupedRelease(ReleaseByGroup[Release]):
     totals: NestedTotals | CrossingTotals | None
     excess: Excess | None
     _others = ("found_with", "totals", "excess")
+    # Totals are compared as what can be asked for.
+    _not_compared = ("totals",)
 
     def __init__(
         self,

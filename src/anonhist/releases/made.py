@@ -84,7 +84,7 @@ CENTRAL = ReleaseKind(
 MOST_ROWS = 2**20
 # On the largest profiles a few runs take minutes, and the largest number of runs would take hours.
 _ROWS_OF_ALL_RUNS, _FEW_RUNS = 2**25, 32
-# The default, which gives an error to 13 %, and the fewest, which give it to 25 %.
+# The default, which gives an error to 13%, and the fewest, which give it to 25%.
 USUAL_RUNS, LEAST_RUNS = 32, 8
 # Work for all runs on a released profile together: about a second.
 _WORK_OF_ALL_RUNS = 2**23
@@ -144,7 +144,7 @@ class TrustsRuns(Protocol):
 
     @property
     def runs_fall_short(self) -> str:
-        """Why 95 % intervals from runs on a release are too short, without a full stop; empty if they are not."""
+        """Why 95% intervals from runs on a release are too short, without a full stop; empty if they are not."""
 
 
 def runs_fall_short(mechanism: Mechanism) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, frozen, named, optional
+from anonhist.frozen import Converted, completed, equal_fields, frozen, hash_fields, named, optional
 from anonhist.privacy import (
     Guarantee,
     left_out,
@@ -112,7 +112,7 @@ class Release(OneRelease):
     >>> print(str(release).partition(" (δ")[0])
     Profile(n=11, num_labels=3, {3: 2, 5: 1}) by partition: 20-differentially private
     >>> print(release.prevalence(3))
-    2 ± 0 (95 % interval 1 to 3)
+    2 ± 0 (95% interval 1 to 3)
     >>> print(replace(release, simulations=0).prevalence(3))
     2, no interval: no error was simulated (0 simulations)
     """
@@ -123,14 +123,14 @@ class Release(OneRelease):
     mechanism: Mechanism
     zeros: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
     recorded_error: Converted[ReleaseError | None, ReleaseError | None] = completed(
-        lambda self, known: _as_told(known, self), default=None, shown=False
+        lambda self, known: _as_told(known, self), default=None, shown=False, compare=False
     )
     simulations: Converted[SupportsIndex | None, int] = completed(lambda self, asked: self._number(asked), default=None)
     excess: Converted[Excess | None, Excess | None] = completed(
         lambda self, found: found and replace(found, guarantee=self.guarantee), default=None
     )
     items: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
-    evidence: Evidence | None = field(default=None, repr=False)
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,10 +143,21 @@ class Release(OneRelease):
 
     def _number(self, asked: SupportsIndex | None) -> int:
         if asked is not None:
-            return parse_simulations(asked)
+            return simulations_of(self.profile, parse_simulations(asked))
         if self.recorded_error is not None:
             return self.recorded_error.simulations
         return simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all that was released, with its errors: files have those in place of the evidence they come from."""
+        if not isinstance(other, Release):
+            return NotImplemented
+        if not equal_fields(self, other):
+            return False
+        known, others = ((each.recorded_error, each.evidence) for each in (self, other))
+        return known == others or self.error == other.error
+
+    __hash__ = hash_fields
 
     def __repr__(self) -> str:
         size = f"n={self.n:,}, num_labels={self.profile.num_labels:,}"
@@ -200,7 +211,7 @@ class Release(OneRelease):
         def simulate() -> tuple[Run, ...]:
             nothing, silent = nothing_like(self.profile, self.zeros)
             rng = generator_of(self.mechanism, self.profile, self.zeros).spawn(1)[0]
-            return tuple(draw_runs(self.mechanism, nothing, silent, size=self._num_runs, rng=rng, progress=progress))
+            return tuple(draw_runs(self.mechanism, nothing, silent, size=self.simulations, rng=rng, progress=progress))
 
         return self._once("_simulated_nothing", simulate)
 
@@ -208,21 +219,17 @@ class Release(OneRelease):
         def simulate() -> tuple[Run, ...]:
             rng = generator_of(self.mechanism, self.profile, self.zeros)
             misfit = self.evidence is not None and self.evidence.misfit is not None
-            size, own = self._num_runs, (self.mechanism, self.profile, self.zeros)
+            size, own = self.simulations, (self.mechanism, self.profile, self.zeros)
             return tuple(draw_runs(*own, size=size, rng=rng, with_misfit=misfit, progress=progress))
 
         return self._once("_simulated_runs", simulate)
 
-    @property
-    def _num_runs(self) -> int:
-        return simulations_of(self.profile, self.simulations)
-
     def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
         def simulate() -> ReleaseError:
-            if not self._num_runs:
+            if not self.simulations:
                 return ReleaseError.without_runs(self.evidence).of(self._released)
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
-            is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
+            is_kept = self.simulations * len(self.profile) <= _MOST_KEPT
             return simulate_error(
                 self.profile,
                 self.mechanism,
@@ -281,7 +288,7 @@ class Release(OneRelease):
         return left_out(unit if self.excess is None else replace(unit, bound=self.excess.bound))
 
     def num_items(self) -> Estimate:
-        """Return :attr:`n`, how many items there are, with a 95 % interval.
+        """Return :attr:`n`, how many items there are, with a 95% interval.
 
         It is for the data after they were bounded: of a release for users, the items that count; for labels, counts up
         to the cap. With node privacy it has only a lower end, since edges were left out.
@@ -291,7 +298,7 @@ class Release(OneRelease):
         >>> from anonhist.mechanisms import FrobeniusMechanism
         >>> from anonhist.profiles import Profile
         >>> print(FrobeniusMechanism(20).release(Profile.from_counts([5, 3, 3])).num_items())
-        11 ± 0 (95 % interval 11 to 11)
+        11 ± 0 (95% interval 11 to 11)
         """
         if self.items is not None:
             return released_on_its_own(self.items, self.guarantee)
@@ -307,7 +314,7 @@ class Release(OneRelease):
         return replace(found, interval=(found.interval[0], math.inf), statement=Statement(Holds.AT_LEAST, why))
 
     def prevalence(self, count: int, *, alphabet_size: int | None = None) -> Estimate:
-        """Return φ_r, how many labels have exactly this count, with a 95 % interval.
+        """Return φ_r, how many labels have exactly this count, with a 95% interval.
 
         Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. At the cap for
         labels, it is the number of labels with this count or a larger one.
@@ -336,7 +343,7 @@ class Release(OneRelease):
         return self._restrict(self._interval_source.prevalence(self.profile, count), count, or_more=False)
 
     def k_plus(self, k: int) -> Estimate:
-        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
+        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95% interval.
 
         Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. With node
         privacy it has only a lower end, since edges were left out; ``error.k_plus(profile, k)`` has both ends, for the

@@ -264,7 +264,7 @@ def ends_on_flattened(
     rng: np.random.Generator,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[float, float]:
-    """Return the least and the largest mean error of runs on flattened data, with 95 % intervals of these means.
+    """Return the least and the largest mean error of runs on flattened data, with 95% intervals of these means.
 
     The data are once, twice, four, … times as far from the release as it is expected to err. They end where runs on
     them show that they would not have led to it, since their distances are shorter: the first such data do not count
@@ -301,7 +301,7 @@ def ends_on_flattened(
 
 
 def _mean_error(errors: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean of some runs, and half of a 95 % interval of it: a single run is off by √size times as much."""
+    """Return the mean of some runs, and half of a 95% interval of it: a single run is off by √size times as much."""
     # Runs that all agree do not make the mean exact: another run may differ by an item.
     spread = max(1 / errors.size, float(errors.std(ddof=1)) / errors.size**0.5)
     return float(errors.mean()), NORMAL_95 * widening_factor(errors.size - 1) * spread

@@ -12,7 +12,8 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.privacy.guarantee import round_up
 from anonhist.privacy.parameters import WARNED_FROM
-from anonhist.report.wording import doubt_about, factor, many, percent, worth
+from anonhist.properties.estimate import percent
+from anonhist.report.wording import doubt_about, factor, many, worth
 
 _MOST_CONDITIONS = 3
 # Of the plain sum: an ε that is hardly smaller would only confuse.

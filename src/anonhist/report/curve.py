@@ -85,7 +85,7 @@ VIEWS = {
         "Each point says what share of all accounts an attacker breaks who tries the β most frequent passwords on "
         "each. Each item counts as one account: if a log has several items per account, count one item of each user. "
         "Guesses are on a log scale: the same distance is the same factor everywhere. The higher the curve on the "
-        "left, the more is lost to a few guesses. It ends at 100 % because the data contain no other passwords: "
+        "left, the more is lost to a few guesses. It ends at 100% because the data contain no other passwords: "
         "those not seen yet would stretch it to the right.",
         first=(1, 10, 1000),
         has_log_x=True,
@@ -137,7 +137,7 @@ def notes(curve: Curve) -> tuple[str, ...]:
 def band_name(curve: Curve) -> str:
     """Name the band by its level, and by what it holds."""
     is_short = curve.bias and not curve.why_unknown
-    return f"{100 * curve.level:g} % interval" + (f" ({_causes(curve)}, no bias)" if is_short else "")
+    return f"{100 * curve.level:g}% interval" + (f" ({_causes(curve)}, no bias)" if is_short else "")
 
 
 def _causes(curve: Curve) -> str:
@@ -173,7 +173,7 @@ def _error(curve: Curve, at: int, errors: NDArray[np.float64]) -> float:
 
 
 def _unit(curve: Curve) -> str:
-    return " %" if view_of(curve).is_share else ""
+    return "%" if view_of(curve).is_share else ""
 
 
 def x_text(curve: Curve, at: int) -> str:

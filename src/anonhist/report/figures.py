@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -154,15 +155,18 @@ SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64
 _SIZE = (4.4, 3.2)
 # Points, of names of axes and lines: the longest name of an axis is about as long as the figure is high.
 _TEXT = 9.5
+_NAME_TEXT = 8.5
 _MOST_COLUMNS = 3
 # Of the width: text is a little wider in some files and on some screens than where it is measured.
 _FILLED = 0.92
+# Powers of ten that have room when they are written out.
+_MOST_PLAIN = 5
 # Numbers from here on are marked in thousands, millions and so on.
 _PLAIN = 100_000
 
 
 def prevalences_figure(release: Release) -> matplotlib_figure.Figure:
-    """Draw the released prevalences φ_r against the count r, both on log scales, with 95 % intervals.
+    """Draw the released prevalences φ_r against the count r, both on log scales, with 95% intervals.
 
     Of large profiles some 400 counts are drawn, evenly spread on the log scale and chosen by their place alone.
     """
@@ -171,16 +175,16 @@ def prevalences_figure(release: Release) -> matplotlib_figure.Figure:
     points = Points.exactly(release)
     if points.is_known:
         bottom = np.maximum(points.low, _floor(points.high))
-        axes.vlines(points.at, bottom, points.high, color=BAND, linewidth=1.6, label="95 % interval")
+        axes.vlines(points.at, bottom, points.high, color=BAND, linewidth=1.6, label="95% interval")
     axes.plot(points.at, points.value, ".", color=BLUE, markersize=4.5, label="released prevalence")
     _log_log(axes, points.at, points.high)
     return figure
 
 
 def k_plus_figure(release: Release) -> matplotlib_figure.Figure:
-    """Draw how many labels occur at least k times, φ_{k+}, on log scales with a 95 % band; thinned as prevalences are.
+    """Draw how many labels occur at least k times, φ_{k+}, on log scales with a 95% band; thinned as prevalences are.
 
-    The 95 % are meant at each count for itself, not for the whole curve at once.
+    The 95% are meant at each count for itself, not for the whole curve at once.
     """
     words = release.words
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
@@ -197,9 +201,50 @@ def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float
         np.maximum(np.append(each, each[-1:]), floor) for each in (points.value, points.low, points.high)
     )
     if points.is_known:
-        axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
+        axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95% interval")
     axes.step(ends, middle, where="post", color=BLUE, linewidth=1.6, label="released k+ count")
     return high
+
+
+# Inches, of a panel beside others; a phone shows two of them side by side.
+PANEL = (2.2, 1.65)
+_MOST_BESIDE = 4
+# Points.
+PANEL_TEXT = 7.0
+
+
+def small_multiples(
+    names: Sequence[str],
+    draw: Callable[[Axes, int], None],
+    *,
+    y_label: str,
+    x_label: str,
+    handle_length: float = 1.4,
+) -> matplotlib_figure.Figure:
+    """Draw a panel for each name, in their order; ``draw`` draws one, to the scales of all. One legend is for all."""
+    from anonhist.report.picture import ApartLayout, NotebookFigure
+
+    beside = _MOST_BESIDE if len(names) > _MOST_BESIDE else min(2, len(names))
+    rows = -(-len(names) // beside)
+    # Few are together as large as a figure.
+    scale = max(1.0, _SIZE[0] / (beside * PANEL[0]))
+    size = (scale * beside * PANEL[0], max(_SIZE[1], rows * (PANEL[1] + 0.25)))
+    figure = NotebookFigure(figsize=size, layout=ApartLayout())
+    panels = figure.subplots(rows, beside, squeeze=False).ravel().tolist()
+    for at, axes in enumerate(panels):
+        if at >= len(names):
+            axes.remove()
+            continue
+        dress(axes)
+        axes.tick_params(which="both", labelsize=PANEL_TEXT)
+        draw(axes, at)
+        name = fitting(names[at], widest=0.66 * 72 * scale * PANEL[0], size=_NAME_TEXT)
+        axes.set_title(name, loc="left", color=INK, fontsize=_NAME_TEXT, parse_math=False)
+    figure.supxlabel(x_label, color=INK, fontsize=_TEXT)
+    figure.supylabel(y_label, color=INK, fontsize=_TEXT)
+    with_lines = (axes for axes in figure.axes if axes.get_legend_handles_labels()[0])
+    add_legend(next(with_lines, figure.axes[0]), handle_length=handle_length)
+    return figure
 
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[matplotlib_figure.Figure, Axes]:
@@ -236,6 +281,8 @@ def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
     """Name what is drawn above the axes: no corner of them is free in every release; the figure grows as needed."""
     figure = cast("matplotlib_figure.Figure", axes.figure)
     handles, names = axes.get_legend_handles_labels()
+    if not handles:
+        return
     for columns in range(min(len(names), _MOST_COLUMNS), 0, -1):
         legend = figure.legend(
             handles,
@@ -258,10 +305,21 @@ def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
     figure.set_size_inches(width, height + box.height / figure.dpi)
 
 
+def legend_alone(draw: Callable[[Axes], None], *, handle_length: float = 1.4) -> matplotlib_figure.Figure:
+    """Name what is drawn: a figure without axes, for figures that are drawn alike."""
+    figure, axes = canvas("", "", size=(_SIZE[0], 0.05))
+    draw(axes)
+    add_legend(axes, handle_length=handle_length)
+    # There is nothing to lay out.
+    figure.set_layout_engine("none")
+    axes.remove()
+    return figure
+
+
 def mark_shares(axes: Axes) -> None:
     """Mark shares from 0 to 1 in percent on the upright axis."""
     axes.set_ylim(0, 1.02)
-    axes.set_yticks(np.linspace(0, 1, 6), [f"{mark} %" for mark in range(0, 101, 20)])
+    axes.set_yticks(np.linspace(0, 1, 6), [f"{mark}%" for mark in range(0, 101, 20)])
 
 
 def scale_across(axes: Axes, right: float) -> None:
@@ -272,11 +330,11 @@ def scale_across(axes: Axes, right: float) -> None:
 
 
 def scale_of_counts(axis: Axis, largest: float) -> None:
-    """Mark the powers of ten up to ``largest`` on a log axis, in words that need no log paper."""
+    """Mark the powers of ten up to ``largest`` on a log axis: all of them written out, or none."""
     powers = range(math.floor(math.log10(max(largest, 1.0))) + 1)
-    plain = 4 if len(powers) <= 5 else 3
+    is_plain = len(powers) <= _MOST_PLAIN
     marks = [power for power in powers if power % -(-len(powers) // 10) == 0]
-    names = [f"{10**power:,}" if power < plain else f"$10^{{{power}}}$" for power in marks]
+    names = [f"{10**power:,}" if is_plain else f"$10^{{{power}}}$" for power in marks]
     between = [digit * 10.0**power for power in powers for digit in range(2, 10)] if len(powers) <= 10 else []
     axis.set_ticks([10.0**power for power in marks], names)
     # Where hardly a power of ten fits, the whole numbers between are named as well.
@@ -306,6 +364,29 @@ def mark_names(marks: NDArray[np.float64]) -> list[str]:
 def short(name: str, longest: int) -> str:
     """Cut a name to so many characters."""
     return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+_LONGEST_NAME = 40
+
+
+def fitting(name: str, *, widest: float, size: float, longest: int = _LONGEST_NAME) -> str:
+    """Cut a name until it has room: so many points, written in this size."""
+    cut = short(" ".join(name.split()), longest)
+    while _width(cut, size) > widest:
+        cut = short(name, len(cut) - 1)
+    return cut
+
+
+def _width(name: str, size: float) -> float:
+    """Return how wide a name is, in points: signs that are not in the font are drawn by the browser, in full width."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    wide = sum(east_asian_width(sign) in "WF" for sign in name)
+    known = "".join(sign for sign in name if east_asian_width(sign) not in "WF")
+    # Matplotlib has no types for it.
+    measure: Any = text_to_path.get_text_width_height_descent
+    return float(measure(known, FontProperties(size=size), ismath=False)[0]) + size * wide
 
 
 def _floor(high: NDArray[np.float64]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from statistics import median
@@ -11,7 +12,19 @@ from typing import TYPE_CHECKING, Any
 from anonhist.catalogue import Levels
 from anonhist.privacy import is_in_groups, short_decimal
 from anonhist.privacy.guarantee import round_up
-from anonhist.report.figures import Points, canvas, draw_k_plus, frame_log_log, inline_svg, say_empty, spread
+from anonhist.report.figures import (
+    PANEL,
+    PANEL_TEXT,
+    Points,
+    canvas,
+    draw_k_plus,
+    frame_log_log,
+    inline_svg,
+    legend_alone,
+    say_empty,
+    small_multiples,
+    spread,
+)
 from anonhist.report.shown import LEVELS, Sheet, download, promised
 from anonhist.report.wording import (
     bars_text,
@@ -26,47 +39,81 @@ from anonhist.report.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from markupsafe import Markup
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Release, ReleaseError
     from anonhist.releases.grouped import GroupedRelease
 
-# Inches: a phone shows two side by side.
-_SIZE = (2.2, 1.65)
-_TEXT = 7.5
 
+@dataclass(frozen=True, eq=False)
+class _Panels:
+    """The k+ counts of several releases, and the scales of all of them."""
 
-def panels(releases: Sequence[Release], names: Sequence[str]) -> list[Markup]:
-    """Return an ``<svg>`` for each release: its k+ counts with their band, the scales those of all of them."""
-    drawn = [Points.at_least(each) for each in releases]
-    right = max((1.25 * float(each.at[-1]) for each in drawn if each.at.size), default=1.0)
-    top = max((float(each.high.max(initial=1)) for each in drawn), default=1.0)
-    # Low enough that the marks 0 and 1 stay apart where the figure is small.
-    floor = min(0.4, top**-0.17)
+    points: list[Points]
+    right: float
+    top: float
+    # Low enough that the marks 0 and 1 stay apart where a figure is small.
+    floor: float
 
-    def draw(points: Points) -> Figure:
-        figure, axes = canvas("", "", size=_SIZE)
-        axes.tick_params(which="both", labelsize=_TEXT)
-        if not points.at.size:
+    @classmethod
+    def of(cls, releases: Iterable[Release]) -> _Panels:
+        """Read the points off the releases."""
+        points = [Points.at_least(each) for each in releases]
+        right = max((1.25 * float(each.at[-1]) for each in points if each.at.size), default=1.0)
+        top = max((float(each.high.max(initial=1)) for each in points), default=1.0)
+        return cls(points, right, top, min(0.4, top**-0.17))
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(each.at.size for each in self.points)
+
+    def draw(self, axes: Axes, at: int) -> None:
+        """Draw one of them."""
+        if not self.points[at].at.size:
             say_empty(axes, "no labels released")
-            return figure
-        draw_k_plus(axes, points, floor=floor)
-        frame_log_log(axes, right=right, top=top, floor=floor)
+            return
+        draw_k_plus(axes, self.points[at], floor=self.floor)
+        frame_log_log(axes, right=self.right, top=self.top, floor=self.floor)
+
+    def panel(self, at: int) -> Figure:
+        """Draw one of them as a figure of its own; :meth:`key` names its lines."""
+        figure, axes = canvas("", "", size=PANEL)
+        axes.tick_params(which="both", labelsize=PANEL_TEXT)
+        self.draw(axes, at)
         return figure
 
-    return [
-        inline_svg(
-            partial(draw, points),
-            name=f"group-{at}",
-            description=f"Labels with at least a given count in {name}, both on log scales, with a 95 % band",
-            hover=points.hover,
-        )
-        for at, (points, name) in enumerate(zip(drawn, names, strict=True))
-    ]
+    def key(self) -> Figure:
+        """Name the lines that all panels have."""
+        first = next((at for at, each in enumerate(self.points) if each.at.size), 0)
+        return legend_alone(lambda axes: self.draw(axes, first))
+
+
+def groups_figure(release: GroupedRelease) -> Figure:
+    """Draw how many labels occur at least k times in each group, to one scale: at most 24 groups, in their order."""
+    (names, panels), words = _drawn(release), release.first.words
+    return small_multiples(
+        names,
+        panels.draw,
+        y_label=f"{words.labels} with at least this {words.count}",
+        x_label=with_number(words.count, groups=len(release.everything)),
+    )
+
+
+def _drawn(release: GroupedRelease) -> tuple[list[str], _Panels]:
+    """Return what the groups are called that are drawn, and their panels."""
+    first = dict(islice(release.everything.items(), MOST_DRAWN))
+    return [", ".join(row_names(group, release)) for group in first], _Panels.of(first.values())
+
+
+def with_number(label: str, *, groups: int) -> str:
+    """Return the name of the axis that all groups have, and how many of them are drawn, where these are not all."""
+    return label if groups <= MOST_DRAWN else f"{label} (the first {MOST_DRAWN} of {groups:,} groups)"
 
 
 # A grouping column of dates says so, or its values do.
@@ -152,7 +199,7 @@ def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
 def heads_of(release: GroupedRelease) -> tuple[str, ...]:
     """Return what the columns of a small table of groups are called."""
     words = release.first.words
-    return *release.by, words.total, "95 % interval", words.labels, "95 % interval"
+    return *release.by, words.total, "95% interval", words.labels, "95% interval"
 
 
 def row_of(group: Group, release: GroupedRelease, found: Release) -> list[str]:
@@ -249,8 +296,7 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
     """Write the page of a release of groups; errors are computed first if they have not been yet."""
     by = ", ".join(release.by)
     guarantee, first = release.guarantee, release.first
-    drawn = dict(islice(release.everything.items(), MOST_DRAWN))
-    named = [", ".join(row_names(group, release)) for group in drawn]
+    named, panels = _drawn(release)
     depths = [len(release.by)] if release.levels is None else range(len(release.by) + 1)
     sheet.write_release(
         "anonhist.report/groups.html",
@@ -271,9 +317,19 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
         tables=[_table(release, depth) for depth in depths],
         download=download(release, rows=sum(len(each.profile) for each in release.everything.values())),
         drawn=first_drawn(len(release.everything)),
-        panels=zip(named, panels([*drawn.values()], named), strict=True),
+        key=inline_svg(panels.key, name="key", description="What lines and bands are") if panels.has_lines else "",
+        panels=[(name, _panel(panels, at, name)) for at, name in enumerate(named)],
         bars=_how_to_read(first),
         runs=runs_text(*release.values(), of="profile of each group"),
+    )
+
+
+def _panel(panels: _Panels, at: int, name: str) -> Markup:
+    return inline_svg(
+        partial(panels.panel, at),
+        name=f"group-{at}",
+        description=f"Labels with at least a given count in {name}, both on log scales, with a 95% band",
+        hover=panels.points[at].hover,
     )
 
 
@@ -312,7 +368,7 @@ def _how_to_read(release: Release) -> str:
     if not release.error.has_k_plus_intervals:
         return bars_text(release.error, none="")
     return (
-        "Bands are 95 % intervals, as in the table. Where one reaches 0, the release cannot tell that number from "
+        "Bands are 95% intervals, as in the table. Where one reaches 0, the release cannot tell that number from "
         "none. Each is for its own number. Of many numbers about one in twenty is outside of its interval, so the "
         "largest and the smallest of many groups may be so by chance."
     )

@@ -11,7 +11,7 @@ from anonhist.errors import DataError, spell_out
 from anonhist.mechanisms import METRICS, Comparison
 from anonhist.mechanisms.comparison import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
 from anonhist.privacy import Guarantee, short_decimal
-from anonhist.properties.estimate import Estimate, Estimates, Holds, format_number
+from anonhist.properties.estimate import Estimate, Estimates, Holds, format_number, percent
 from anonhist.report import comparison as comparison_wording
 from anonhist.report import curve as curve_wording
 from anonhist.report import page
@@ -20,6 +20,7 @@ from anonhist.report.curve import curve_figure
 from anonhist.report.figures import inline_svg
 from anonhist.report.groups import active_person, how_added, how_found, names_of, row_of
 from anonhist.report.groups import heads_of as heads_of_groups
+from anonhist.report.plain import plain_lines
 from anonhist.report.shown import render
 from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups, windows_figure
 from anonhist.report.wording import (
@@ -31,13 +32,16 @@ from anonhist.report.wording import (
     no_intervals,
     number_and_ends,
     promise_lines,
+    with_error,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from matplotlib.figure import Figure
 
+    from anonhist.mechanisms import GroupPlan
+    from anonhist.mechanisms.planning import Plan, PlanRow
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -48,7 +52,8 @@ if TYPE_CHECKING:
 class Cell:
     """What a notebook shows of a value; all of it is plain text, not yet HTML.
 
-    ``head`` names the columns, empty where rows say it; the first of each row is what it is about. ``alarms`` must not
+    ``head`` names the columns, empty where rows say it; the first of each row is what it is about; ``texts`` are the
+    places of columns of words. ``alarms`` must not
     be missed: what is not private, and warnings, with those in ``told``. That stands below the table, ``folded`` behind
     a click. Texts that are empty are left out.
     """
@@ -60,6 +65,13 @@ class Cell:
     told: Sequence[tuple[str, str]] = ()
     folded: Sequence[tuple[str, str]] = ()
     figure: Callable[[], Figure] | None = None
+    texts: Collection[int] = (0,)
+
+    def text(self) -> str:
+        """Return all of it as plain text, to be printed."""
+        told = [f"{name}: {text}" for name, text in (*self.told, *self.folded) if text]
+        blocks = ([self.title], plain_lines(self.head, self.rows, texts=self.texts), self.alarms, told)
+        return "\n\n".join("\n".join(block) for block in blocks if block)
 
     def html(self) -> str:
         """Return the HTML."""
@@ -79,7 +91,7 @@ class Cell:
         )
 
 
-_NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."
+NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."
 _FIRST = ("Released", *PROMISE_NAMES, "Users", "Bound")
 
 
@@ -88,7 +100,7 @@ def release_cell(release: Release) -> Cell:
     release, why = _with_error(release)
     return Cell(
         title=_title(f"by {release.mechanism.name}", release.guarantee),
-        head=("", "released", "95 % interval"),
+        head=("", "released", "95% interval"),
         rows=[(name, *number_and_ends(found)) for name, found in page.rows(release)],
         alarms=[why],
         told=[fact for fact in page.facts(release) if fact[0] in _FIRST],
@@ -144,7 +156,7 @@ def estimates_cell(found: Estimates) -> Cell:
 
 
 def _heading(estimate: Estimate) -> str:
-    return f"{100 * estimate.level:.6g} % interval"
+    return f"{100 * estimate.level:.6g}% interval"
 
 
 def _why(estimates: Iterable[Estimate]) -> list[tuple[str, str]]:
@@ -157,7 +169,7 @@ def _why(estimates: Iterable[Estimate]) -> list[tuple[str, str]]:
 def _promise(guarantees: Iterable[Guarantee | None]) -> Iterator[tuple[str, str]]:
     """Return what was promised, and warnings, also that nothing was."""
     for each in guarantees:
-        yield from [("Warning", _NOT_PRIVATE)] if each is None else promise_lines(each)
+        yield from [("Warning", NOT_PRIVATE)] if each is None else promise_lines(each)
 
 
 def curve_cell(curve: Curve) -> Cell:
@@ -252,4 +264,76 @@ def grouped_windows_cell(release: GroupedCumulativeRelease) -> Cell:
         rows=[(*names_of(group), *cells_of(each, last)) for group, each in islice(release.items(), _GROUPS)],
         told=[*more, *promise_lines(release.guarantee), *bound_of(release)],
         folded=[("Mechanism", f"{release.mechanism.name}. {release.first.reason}")],
+    )
+
+
+EXPECTED = "expected sorted ℓ1 distance, ± its standard error over the simulations."
+PLAN_HEADS = ("mechanism", "epsilon", "items", "expected error in items", "of the items")
+
+
+def plan_rows(planned: Iterable[PlanRow]) -> list[tuple[str, ...]]:
+    """Return the rows of a plan, a budget in each."""
+    return [
+        (
+            row.mechanism,
+            short_decimal(row.epsilon),
+            f"{row.items:,}",
+            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
+            percent(row.relative_error),
+        )
+        for row in planned
+    ]
+
+
+def plan_cell(planned: Plan) -> Cell:
+    """Return the cell of a plan."""
+    return Cell(title="Plan of a release", head=PLAN_HEADS, rows=plan_rows(planned), told=[("Error", EXPECTED)])
+
+
+def group_heads(planned: GroupPlan) -> tuple[str, ...]:
+    """Return what the columns of a plan of groups are called."""
+    return *planned.by, "items", "expected error in items", "of the items", "mostly noise"
+
+
+def group_rows(planned: GroupPlan, most: int) -> list[tuple[str, ...]]:
+    """Return the rows of a plan of groups, a group in each, at most so many."""
+    return [
+        (
+            *names_of(row.group),
+            f"{row.items:,}",
+            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
+            percent(row.relative_error) if row.items else "–",
+            "yes" if row.mostly_noise else "",
+        )
+        for row in planned.rows[:most]
+    ]
+
+
+def group_plan_title(planned: GroupPlan) -> str:
+    """Say what was planned for, without a full stop."""
+    noisy = sum(row.mostly_noise for row in planned)
+    return (
+        f"{many(len(planned), 'group')} by {', '.join(planned.by)}, by the {planned.mechanism} mechanism with ε = "
+        f"{short_decimal(planned.epsilon)} for {planned.unit}; {noisy:,} mostly noise"
+    )
+
+
+def group_plan_notes(planned: GroupPlan) -> list[tuple[str, str]]:
+    """Say what the numbers rest on: names and sentences."""
+    runs = sorted({row.simulations for row in planned})
+    number = f"{runs[0]:,} simulations" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,} simulations each"
+    near = f"those within a factor of {planned.near:g} were planned as one." if planned.near > 1 else ""
+    return [("Error", f"expected sorted ℓ1 distance, ± its standard error over {number}."), ("Sizes", near)]
+
+
+def group_plan_cell(planned: GroupPlan) -> Cell:
+    """Return the cell of a plan of groups: the first of them."""
+    left = len(planned) - _GROUPS
+    more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left > 0 else []
+    return Cell(
+        title=f"Plan of {group_plan_title(planned)}",
+        head=group_heads(planned),
+        rows=group_rows(planned, _GROUPS),
+        told=[*more, *group_plan_notes(planned)],
+        texts=range(len(planned.by)),
     )

@@ -70,7 +70,7 @@ class Guessing:
     """The guessing curve of a release, with its uncertainty.
 
     ``share`` is ``λ_β``, the share of the released items that the β most frequent labels cover; ``labels`` are the β,
-    ascending, evenly spread on the log scale, each power of ten among them. ``band`` has the ends of 95 % intervals for
+    ascending, evenly spread on the log scale, each power of ten among them. ``band`` has the ends of 95% intervals for
     the share in the data; 0 and infinity where nothing is known.
     """
 
@@ -120,8 +120,8 @@ class Guessing:
         """What the curve says at each number of labels."""
         columns, texts = (each.tolist() for each in (self.labels, self.share, *self.band)), []
         for labels, share, low, high in zip(*columns, strict=True):
-            ends = f"; 95 % interval {interval(100 * low, 100 * high, places=2)} %" if self.is_known else ""
-            texts.append(f"the {labels:,} most frequent: {100 * share:.2f} % of the items{ends}")
+            ends = f"; 95% interval {interval(100 * low, 100 * high, places=2)}%" if self.is_known else ""
+            texts.append(f"the {labels:,} most frequent: {100 * share:.2f}% of the items{ends}")
         return Hover(self.labels.tolist(), texts)
 
 
@@ -163,9 +163,9 @@ def _divide(
 
 
 def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> matplotlib_figure.Figure:
-    """Draw which share of all items the β most frequent labels cover, β on a log scale, with a 95 % band.
+    """Draw which share of all items the β most frequent labels cover, β on a log scale, with a 95% band.
 
-    The 95 % are meant at each β for itself, not for the whole curve at once.
+    The 95% are meant at each β for itself, not for the whole curve at once.
     """
     curve = guessing or Guessing.of(release)
     figure, axes = canvas("share of items covered", "most frequent labels (β)")
@@ -173,7 +173,7 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> ma
         say_empty(axes)
         return figure
     if curve.is_known:
-        axes.fill_between(curve.labels, *curve.band, color=BAND, linewidth=0, label="95 % interval")
+        axes.fill_between(curve.labels, *curve.band, color=BAND, linewidth=0, label="95% interval")
     mark = "-" if curve.labels.size > 1 else "o"
     axes.plot(curve.labels, curve.share, mark, color=BLUE, linewidth=1.6, label="released guessing curve")
     mark_shares(axes)
@@ -241,13 +241,13 @@ def write_profile(
         k_plus_plot=inline_svg(
             lambda: k_plus_figure(release),
             name="k-plus",
-            description="Labels with at least a given count, both on log scales, with a 95 % band",
+            description="Labels with at least a given count, both on log scales, with a 95% band",
             hover=Points.at_least(release).hover,
         ),
         plot=inline_svg(
             lambda: prevalences_figure(release),
             name="prevalences",
-            description="Released prevalences against counts, both on log scales, with 95 % intervals",
+            description="Released prevalences against counts, both on log scales, with 95% intervals",
             hover=Points.exactly(release).hover,
         ),
         bars=bars_text(release.error, none="that count from one that no label has"),
@@ -258,7 +258,7 @@ def write_profile(
         else inline_svg(
             lambda: guessing_figure(release, guessing=guessing),
             name="guessing",
-            description="Share of items covered by the most frequent labels, with a 95 % band",
+            description="Share of items covered by the most frequent labels, with a 95% band",
             hover=guessing.hover,
         ),
         guessing=list(_guessing_rows(guessing)) if len(release.profile) else [],
@@ -288,11 +288,11 @@ def _cards(release: Release) -> list[tuple[str, str]]:
 
 
 def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, str]]:
-    unit = " %" if guessing.is_known else ""
+    unit = "%" if guessing.is_known else ""
     for power in range(len(str(guessing.labels[-1]))):
         at = int(np.searchsorted(guessing.labels, 10**power))
         low, high = (100 * float(end[at]) for end in guessing.band)
-        share = f"{100 * float(guessing.share[at]):.2f} %"
+        share = f"{100 * float(guessing.share[at]):.2f}%"
         yield f"{10**power:,}", share, interval(low, high, places=2) + unit
 
 
@@ -342,7 +342,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
 
 
 def _between(found: Estimate) -> str:
-    return "" if found.statement.holds is not Holds.BOTH else f" (95 % interval {interval(*found.interval)})"
+    return "" if found.statement.holds is not Holds.BOTH else f" (95% interval {interval(*found.interval)})"
 
 
 def rows(release: Release) -> list[tuple[str, Estimate]]:

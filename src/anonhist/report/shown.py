@@ -95,7 +95,6 @@ def _templates() -> Environment:
         loader=FunctionLoader(_template),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_with_its_number,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -104,13 +103,6 @@ def _templates() -> Environment:
 def _template(name: str) -> str:
     package, _, file = name.partition("/")
     return files(package).joinpath(file).read_text(encoding="utf-8")
-
-
-def _with_its_number(value: object) -> object:
-    """Write text as HTML, no percent sign apart from its number."""
-    from markupsafe import Markup, escape
-
-    return value if isinstance(value, Markup) else escape(value).replace(" %", Markup("&nbsp;%"))
 
 
 # At which counts tables say how many labels have as many or more, and how many single counts they list.
@@ -182,12 +174,13 @@ def download(shown: Tabular, *, rows: int) -> str:
 def plot(
     shown: Shown,
 ) -> matplotlib_figure.Figure:
-    """Draw a release, also of cumulative windows, a curve, an estimate, a comparison of mechanisms, or a budget.
+    """Draw a release of any kind, a curve, an estimate, a comparison of mechanisms, or a budget.
 
-    Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
+    Of a release, the prevalences φ_r against the count r, both on log scales, with 95% intervals; of large profiles
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
     the nodes with at least each degree, with its band. Of cumulative windows, a line for each threshold over the days,
-    with its band. Of a curve, its values with their band, dashed where they are extrapolated. Of an estimate, the
+    with its band. Of groups, a small figure for each of the first 24, in their order and to one scale: k+ counts, or
+    windows. Of a curve, its values with their band, dashed where they are extrapolated. Of an estimate, the
     shares of at most 30 values with their intervals, those significantly above zero first. Of a comparison, the mean
     of its first metric against ε, a line for each mechanism. Of a budget, ε spent against time. Matplotlib is loaded
     when this is first called; pyplot never is. A notebook shows the figure as the last expression of a cell, once,
@@ -294,7 +287,7 @@ def _place(shown: object, what: str) -> Callable[..., Any]:
     found: Callable[..., Any] | None = kind_of_value(shown).load(what)
     if found is None:
         raise UsageError(
-            "A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate, a Comparison or a Balance "
-            f"is needed, such as rarefaction_curve(profile), not {kind_of(shown)}."
+            "A release, a curve, an estimate of frequencies, a comparison or a balance is needed, such as "
+            f"rarefaction_curve(profile), not {kind_of(shown)}."
         )
     return found

@@ -9,8 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.privacy import short_decimal
-from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg, name_marks, short, spread
-from anonhist.report.groups import MOST_DRAWN, MOST_LISTED, first_drawn, names_of
+from anonhist.report.figures import (
+    PANEL,
+    PANEL_TEXT,
+    SERIES,
+    Hover,
+    add_legend,
+    canvas,
+    inline_svg,
+    legend_alone,
+    name_marks,
+    short,
+    small_multiples,
+    spread,
+)
+from anonhist.report.groups import MOST_DRAWN, MOST_LISTED, first_drawn, names_of, with_number
 from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import bound_of, exclusions, interval, many, number_and_ends
 
@@ -23,7 +36,7 @@ if TYPE_CHECKING:
 ALL_DAYS = "result for all days together"
 ALL_TOGETHER = "result for all groups and days together"
 READING = (
-    "Each line is how many labels had at least so many items since the first day; its band is the 95 % interval of "
+    "Each line is how many labels had at least so many items since the first day; its band is the 95% interval of "
     "each day. Lines never fall and never cross: where noise would make them, they are flat. Each interval is for its "
     "own number; of many numbers about one in twenty is outside of its interval."
 )
@@ -65,7 +78,7 @@ def cards_of(release: CumulativeRelease) -> list[tuple[str, str]]:
     for k in dict.fromkeys((release.thresholds[0], release.thresholds[-1])):
         found = release[last, k]
         items = "item" if k == 1 else "items"
-        told = f"labels with {k:,} {items} or more by the end of {last}; 95 % interval {interval(*found.interval)}"
+        told = f"labels with {k:,} {items} or more by the end of {last}; 95% interval {interval(*found.interval)}"
         cards.append((f"{found.value:,.0f}", told))
     largest = float(release.mechanism.standard_errors.max())
     return [
@@ -107,9 +120,8 @@ def remarks_of(release: CumulativeRelease) -> list[str]:
 # More curves than that nobody tells apart.
 MOST_CURVES = 6
 _DASHES = ("-", "--", "-.", ":")
-# Inches of one of several figures: a phone shows two side by side.
-_PANEL = (2.2, 1.65)
-_PANEL_TEXT = 7.0
+# So long that dashes differ.
+_HANDLE = 2.2
 # Names of days are cut to the length of a date with its time; so many characters have room across.
 _LONGEST_DAY, _ACROSS = 19, 40
 
@@ -120,30 +132,43 @@ def drawn_thresholds(release: CumulativeRelease) -> list[int]:
 
 
 def windows_figure(release: CumulativeRelease) -> Figure:
-    """Draw how many labels have reached each threshold, against the days, with 95 % bands."""
+    """Draw how many labels have reached each threshold, against the days, with 95% bands."""
     figure, axes = canvas("labels so far", "")
     _draw(axes, release, top=int(release.highs.max()), across=_ACROSS)
-    add_legend(axes, handle_length=2.2)
+    add_legend(axes, handle_length=_HANDLE)
     return figure
 
 
 def windows_panel(release: CumulativeRelease, *, top: int) -> Figure:
     """Draw the same small, as one of several figures that share a scale up to ``top``; :func:`windows_key` names it."""
-    figure, axes = canvas("", "", size=_PANEL)
+    figure, axes = canvas("", "", size=PANEL)
     _draw(axes, release, top=top, across=_ACROSS // 2)
-    axes.tick_params(which="both", labelsize=_PANEL_TEXT)
+    axes.tick_params(which="both", labelsize=PANEL_TEXT)
     return figure
 
 
 def windows_key(release: CumulativeRelease) -> Figure:
     """Name the lines that all panels have: a figure without axes."""
-    figure, axes = canvas("", "", size=(4.4, 0.05))
-    _draw(axes, release, top=1, across=0)
-    add_legend(axes, handle_length=2.2)
-    # There is nothing to lay out.
-    figure.set_layout_engine("none")
-    axes.remove()
-    return figure
+    return legend_alone(lambda axes: _draw(axes, release, top=1, across=0), handle_length=_HANDLE)
+
+
+def window_groups_figure(release: GroupedCumulativeRelease) -> Figure:
+    """Draw the curves of each group, to one scale: at most 24 groups, in their order."""
+    names, shown, top = _drawn(release)
+    return small_multiples(
+        names,
+        lambda axes, at: _draw(axes, shown[at], top=top, across=_ACROSS // 2),
+        y_label="labels so far",
+        x_label=with_number("", groups=len(release)),
+        handle_length=_HANDLE,
+    )
+
+
+def _drawn(release: GroupedCumulativeRelease) -> tuple[list[str], list[CumulativeRelease], int]:
+    """Return what the groups are called that are drawn, their releases, and the largest number of all."""
+    drawn = dict(islice(release.items(), MOST_DRAWN))
+    top = max(int(each.highs.max()) for each in drawn.values())
+    return [", ".join(names_of(group)) for group in drawn], [*drawn.values()], top
 
 
 def _draw(axes: Axes, release: CumulativeRelease, *, top: int, across: int) -> None:
@@ -173,7 +198,7 @@ def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows."""
     guarantee = release.guarantee
     left = len(release.thresholds) - len(drawn_thresholds(release))
-    caption = "How many labels had so many items or more by the end of each day, with 95 % bands"
+    caption = "How many labels had so many items or more by the end of each day, with 95% bands"
     sheet.write_release(
         "anonhist.report/windows.html",
         release,
@@ -218,8 +243,7 @@ def _days(release: CumulativeRelease) -> dict[str, Any]:
 def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows of groups."""
     guarantee, first, last = release.guarantee, release.first, release.days[-1]
-    drawn = [(", ".join(names_of(group)), each) for group, each in islice(release.items(), MOST_DRAWN)]
-    top = int(max(each.highs.max() for _, each in drawn))
+    names, drawn, top = _drawn(release)
     left = len(release) - MOST_LISTED
     sheet.write_release(
         "anonhist.report/windows-groups.html",
@@ -241,7 +265,7 @@ def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None
         download=download(release, rows=len(release) * first.values.size),
         drawn=first_drawn(len(release)),
         key=inline_svg(partial(windows_key, first), name="key", description="The lines, one for each threshold"),
-        panels=[_panel(at, name, each, top) for at, (name, each) in enumerate(drawn)],
+        panels=[_panel(at, name, each, top) for at, (name, each) in enumerate(zip(names, drawn, strict=True))],
         reading=READING,
     )
 
@@ -250,7 +274,7 @@ def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> dict[str
     plot = inline_svg(
         partial(windows_panel, release, top=top),
         name=f"group-{at}",
-        description=f"Labels with so many items or more by the end of each day in {name}, with 95 % bands",
+        description=f"Labels with so many items or more by the end of each day in {name}, with 95% bands",
         hover=hover_of(release),
     )
     return {"name": name, "plot": plot, **_days(release)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, strength, warning
 from anonhist.privacy.guarantee import delta_apart, round_up
 from anonhist.privacy.parameters import NONE_ABOVE
-from anonhist.properties.estimate import Estimate, Holds, format_number
+from anonhist.properties.estimate import Estimate, Holds, format_number, percent
 from anonhist.releases import Excess, Release, ReleaseError
 from anonhist.releases.grouped import GroupedRelease
 
@@ -87,15 +87,15 @@ def number_and_ends(found: Estimate) -> tuple[str, str]:
 
 def with_interval(ends: str) -> str:
     """Write the ends of an interval where nothing else says what they are."""
-    return f"95 % interval {ends}" if " to " in ends else ends
+    return f"95% interval {ends}" if " to " in ends else ends
 
 
 def bars_text(error: ReleaseError, *, none: str) -> str:
     """Say how to read bars and bands, where there are some; ``none`` is what a number at 0 cannot be told from."""
     if not (error.has_k_plus_intervals or error.has_prevalence_intervals):
-        return "There are no 95 % intervals here, so the plots have neither bars nor bands."
+        return "There are no 95% intervals here, so the plots have neither bars nor bands."
     return (
-        "Bars and bands are 95 % intervals, each for its own place on the plot. Where one reaches 0, the release cannot"
+        "Bars and bands are 95% intervals, each for its own place on the plot. Where one reaches 0, the release cannot"
         f" tell {none}."
     )
 
@@ -124,14 +124,6 @@ def no_intervals(error: ReleaseError) -> str:
     return f"There are no intervals: {error.why_unknown}."
 
 
-def percent(share: float) -> str:
-    """Write a share in percent with two digits, however small."""
-    if share <= 0:
-        return "0 %"
-    places = max(0, 1 - math.floor(math.log10(100 * share)))
-    return f"{100 * share:,.{min(places, 12)}f} %"
-
-
 def method_text(title: str, estimate: Estimate) -> str:
     """Return the method, after the number that was asked with."""
     number = title.partition(", ")[2]
@@ -154,7 +146,7 @@ def many(number: int, noun: str) -> str:
 
 
 _HAD = {"item": "had more items", "group": "were in more groups"}
-_HOW_TO_ASK = "A release with an excess share of 0.05 estimates that, for 5 % of its epsilon."
+_HOW_TO_ASK = "A release with an excess share of 0.05 estimates that, for 5% of its epsilon."
 
 
 def remarks(release: Release) -> list[tuple[str, str]]:
@@ -203,18 +195,18 @@ def describe_excess(excess: Excess) -> str:
             cap = f", or a cap below {excess.cap:,},"
         return (
             f"What {bound} left out is indistinguishable from nothing: {interval(*units)} {of.unit}s {_HAD[of.part]}"
-            f"{also} (95 % interval{s}). A larger share of epsilon{cap} would show more."
+            f"{also} (95% interval{s}). A larger share of epsilon{cap} would show more."
         )
     # What was left out is of some units, at most C counted of each, whatever the noise on those says.
     many_units = max(units[1], math.ceil(least / excess.cap))
     number = interval(units[0], many_units) if units[0] else f"up to {many_units:,.0f}"
     percents = interval(100 * share[0], 100 * share[1]) if share[0] else f"up to {max(1, math.ceil(100 * share[1]))}"
-    told = f"at least {least:,.0f} {amount} (95 % confidence)"
+    told = f"at least {least:,.0f} {amount} (95% confidence)"
     more = f" No more than {excess.cap:,} of each {of.unit} were counted, so there may be more."
     if excess.counts_all:
         told, more = f"{interval(least, most)} {amount}", ""
     return (
-        f"T{bound[1:]} left out {told}, of {number} {of.unit}s, {percents} % of all (95 % intervals); the other "
+        f"T{bound[1:]} left out {told}, of {number} {of.unit}s, {percents}% of all (95% intervals); the other "
         f"numbers do not include them.{more}"
     )
 

@@ -17,8 +17,15 @@ from anonhist.terminal.decorators import (
     WholeNumber,
     refuse_given,
 )
-from anonhist.terminal.destinations import STDOUT, Outputs, check_target, console_on, table_of
-from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
+from anonhist.terminal.destinations import STDOUT, Outputs, check_target, print_table
+from anonhist.terminal.options import (
+    epsilon_option,
+    output_options,
+    printed_output_option,
+    sketch_output_options,
+    sketch_protection_options,
+)
+from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
@@ -230,13 +237,13 @@ anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
 @click.option(
     "--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of the counters in bytes, such as 8e6."
 )
-@output_options()
+@output_options(printed_output_option)
 def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: int | None, outputs: Outputs) -> None:
     """Recommend how many buckets a sketch of unknown labels needs.
 
     The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
     """
-    destination = outputs.for_table(STDOUT, what="A recommendation is")
+    destination = outputs.for_printed_table(STDOUT, what="A recommendation is")
     from anonhist.sketches.kinds import recommend_buckets
     from anonhist.terminal.output import progress_bars
 
@@ -253,18 +260,11 @@ def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: i
 
 
 def _say(found: BucketRecommendation, stream: TextIO) -> None:
-    from rich.text import Text
+    from anonhist.sketches.page import BUCKET_HEADS, bucket_rows
 
-    console = console_on(stream, widest=110)
-    console.print(Text(f"Use {found.best:,} buckets.", style="bold"), Text(found.reason))
-    console.print()
-    rows = []
-    for row in found.rows:
-        errors = (f"{100 * row.labels_error:.2g} %", f"{100 * row.prevalences_error:.2g} %")
-        cells = (f"{row.buckets:,}", f"{row.load:.3g}", f"{row.size / 1e6:,.3g}", *errors)
-        rows.append([Text(cell, style="bold" if row.buckets == found.best else "") for cell in cells])
-    heads = ("buckets", "labels in each", "MB", "± of labels", "± of prevalences")
-    console.print(table_of(heads, rows, console, texts=[]))
+    say_line(f"Use {found.best:,} buckets. {found.reason}", stream)
+    click.echo(file=stream)
+    print_table(BUCKET_HEADS, bucket_rows(found), stream, texts=[], widest=110)
 
 
 _MERGE_EXAMPLES = """

@@ -12,7 +12,7 @@ Such estimates have a large variance for single counts, and a small one for sums
 from below. The mean is a sum of one function H of each counter; its variance is ``Σ_y G_y·H(y)²``, G_y counters having
 the value y, less what labels that are not random contribute. Among windows of several lengths, the one is used whose
 bound would be best if the decoded profile were the truth; the profile affects nothing else. For a fixed window and
-normal sums of counters, each bound fails in about 1.25 % of sketches.
+normal sums of counters, each bound fails in about 1.25% of sketches.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 
 
-# Normal quantiles: 1.25 % beyond an end whose window was chosen; 1.5 % beyond others, since variances are estimated.
+# Normal quantiles: 1.25% beyond an end whose window was chosen; 1.5% beyond others, since variances are estimated.
 _CHOSEN, _ALONE = 2.2414027276049473, 2.1700903775845606
 # Counts up to here are resolved; the few larger counters are bounded only by their values.
 _LONGEST = 1 << 15
@@ -58,7 +58,7 @@ _WIDENED = 0.05
 def counter_bands(
     observed: Counters, setting: CounterSetting, decoded: Prevalences, *, labels: float
 ) -> tuple[KPlusBand, PrevalenceBand]:
-    """Return 95 % intervals for φ_{k+} and for φ_r; deterministic post-processing.
+    """Return 95% intervals for φ_{k+} and for φ_r; deterministic post-processing.
 
     ``decoded`` is without labels that are not sampled; each sampled label represents ``labels`` ≥ 1. If the transforms
     are uninformative, because the noise is wide or many labels share a counter, intervals go from 0 to what the sum of

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
-from anonhist.kinds import Tabular
+from anonhist.kinds import Printed, Tabular
 from anonhist.mechanisms.setting import check_relation
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
@@ -184,8 +184,8 @@ class BucketRow:
     uncertainty: float
 
 
-@dataclass(frozen=True)
-class BucketRecommendation(Tabular):
+@dataclass(frozen=True, repr=False)
+class BucketRecommendation(Printed, Tabular):
     """Numbers of buckets with their expected errors, fewest first, and which to take.
 
     Attributes
@@ -265,7 +265,7 @@ def recommend_buckets(
     best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)
     reason = (
         f"With {best.buckets:,} buckets the expected total error of prevalences is "
-        f"{100 * best.prevalences_error:.2g} % of the labels; the lowest found is {100 * least:.2g} %."
+        f"{100 * best.prevalences_error:.2g}% of the labels; the lowest found is {100 * least:.2g}%."
     )
     return BucketRecommendation(tuple(rows), best.buckets, reason)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
+from anonhist.properties.estimate import format_number, percent
 from anonhist.report.figures import prevalences_figure
 from anonhist.report.notebook import Cell
 from anonhist.report.page import ReleaseView, write_profile
@@ -17,6 +18,7 @@ from anonhist.terminal.decorators import as_typed
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
+    from anonhist.sketches.kinds import BucketRecommendation
     from anonhist.sketches.noise import NoiseComponent
     from anonhist.sketches.sketch import Sketch
 
@@ -115,3 +117,31 @@ def _part(part: NoiseComponent) -> str:
     session = f" in the session {part.session!r}, of which {part.participants:,} are needed"
     share = "" if part.shape == 1 else f", a share of {part.shape}{session}"
     return f"{part.identity}, exact, with rate {short_decimal(part.gamma)}{share}."
+
+
+BUCKET_HEADS = ("buckets", "labels in each", "MB", "± of labels", "± of prevalences")
+
+
+def bucket_rows(found: BucketRecommendation) -> list[tuple[str, ...]]:
+    """Return a row for each number of buckets, the recommended one marked."""
+    return [
+        (
+            f"{'*' if row.buckets == found.best else ''}{row.buckets:,}",
+            format_number(row.load, digits=3),
+            format_number(row.size / 1e6, digits=3),
+            percent(row.labels_error),
+            percent(row.prevalences_error),
+        )
+        for row in found.rows
+    ]
+
+
+def buckets_cell(found: BucketRecommendation) -> Cell:
+    """Return the cell of a recommendation of a number of buckets."""
+    return Cell(
+        title=f"Use {found.best:,} buckets.",
+        head=BUCKET_HEADS,
+        rows=bucket_rows(found),
+        told=[("Reason", found.reason), ("*", "recommended.")],
+        texts=(),
+    )

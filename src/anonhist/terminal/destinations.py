@@ -138,6 +138,10 @@ class Outputs(NamedTuple):
             raise UsageError(message)
         return self._to(target, *sources)
 
+    def for_printed_table(self, *sources: str, what: str) -> Destination:
+        """Return the same of a small table, which a pipe gets as people read it; ``-o -`` writes it as CSV."""
+        return self.for_table(*sources, what=what)._replace(target=self.output)
+
     def for_release(self, *sources: str) -> Destination:
         """Return where a release goes, or refuse outputs that could not be written, before any budget is spent."""
         target = self.target(_DEFAULT_RELEASE)
@@ -243,6 +247,20 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
     console = Console(file=stream, highlight=False)
     console.width = min(console.width, widest) if stream.isatty() else widest
     return console
+
+
+def print_table(
+    heads: Sequence[str], cells: Sequence[Sequence[str]], stream: TextIO, *, texts: Sequence[int], widest: int = 100
+) -> None:
+    """Print a table: on a terminal as wide as that is, elsewhere a line for each row, in columns."""
+    if stream.isatty():
+        console = console_on(stream, widest=widest)
+        console.print(table_of(heads, cells, console, texts=texts))
+    else:
+        from anonhist.report.plain import plain_lines
+
+        for line in plain_lines(heads, cells, texts=texts):
+            click.echo(line, file=stream)
 
 
 def table_of(

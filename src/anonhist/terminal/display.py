@@ -7,10 +7,12 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
+import click
+
 from anonhist.report.page import facts, rows
 from anonhist.report.wording import bound_of, number_and_ends
 from anonhist.terminal.charging import write_charged
-from anonhist.terminal.destinations import Destination, console_on, table_of
+from anonhist.terminal.destinations import Destination, console_on, print_table
 from anonhist.terminal.output import say_line, tell_of_epsilon
 
 if TYPE_CHECKING:
@@ -116,23 +118,37 @@ def say(release: Release, stream: TextIO) -> None:
 
 
 def show_summary(release: Release, stream: TextIO) -> None:
-    """Print the same, and on a terminal that holds nothing else a table and a small plot of the prevalences."""
-    if stream is sys.stderr or not stream.isatty():
+    """Print the same, and where the stream holds nothing else a table; on a terminal a small plot, too."""
+    if stream is sys.stderr:
         say(release, stream)
         return
+    if stream.isatty():
+        _say_in_columns(release, stream)
+    else:
+        say(release, stream)
+    cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
+    click.echo(file=stream)
+    print_table(("number of", "released", "95% interval"), cells, stream, texts=[0])
+    if stream.isatty():
+        _plot(release, stream)
+
+
+def _say_in_columns(release: Release, stream: TextIO) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = console_on(stream, widest=100)
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
     for name, sentence in facts(release):
         grid.add_row(name, Text(sentence))
-    console.print(grid)
-    console.print()
-    cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
-    console.print(table_of(("number of", "released", "95 % interval"), cells, console, texts=[0]))
+    console_on(stream, widest=100).print(grid)
+
+
+def _plot(release: Release, stream: TextIO) -> None:
+    from rich.text import Text
+
+    console = console_on(stream, widest=100)
     if len(release.profile):
         console.print()
         plot = Text(terminal_plot(release, width=console.width), no_wrap=True)

@@ -230,6 +230,10 @@ CSV_IS_FOR_PROGRAMS = "CSV is for programs: a spreadsheet takes names that begin
 csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
 )
+# Of small tables, which a pipe gets as people read them.
+printed_output_option = click.option(
+    "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output."
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print only errors.")
 force_option = click.option(
     "--force",

@@ -58,7 +58,7 @@ def test_edges_beyond_the_largest_degree_are_not_counted() -> None:
     estimate = private_edge_count(star, epsilon=2000, max_degree=10, source=SeededSource(7))
     assert estimate.value == pytest.approx(10, abs=0.5)
     assert "max_degree" in estimate.assumes
-    assert str(estimate).endswith("edges (95 % interval 9.5 to 10.5)")
+    assert str(estimate).endswith("edges (95% interval 9.5 to 10.5)")
 
 
 def test_no_edges_are_never_fewer_than_none() -> None:

@@ -49,10 +49,11 @@ def faults(figure: Figure) -> list[str]:
         if _overlap(first, second)
     ]
     for axes in figure.axes:
-        place = axes.get_position()
+        place, grid = axes.get_position(), axes.get_subplotspec()
+        beside, rows = (1, 1) if grid is None else (grid.get_gridspec().ncols, grid.get_gridspec().nrows)
         found += [
             f"the axes have {share:.0%} of the {side}"
-            for side, share in (("width", place.width), ("height", place.height))
+            for side, share in (("width", beside * place.width), ("height", rows * place.height))
             if share < LEAST_ROOM
         ]
         inner = {each.get_text() for each in axes.texts}

@@ -102,7 +102,7 @@ def _releases() -> list[object]:
     ones = np.ones(1)
     return [
         made,
-        made.with_error(),
+        ah.release(_profile(), epsilon=3, simulations=4).with_error(),
         made.error,
         ah.release(_profile(), epsilon=1, mechanism="isotonic", public_labels=100, simulations=4),
         ah.release(_profile(), epsilon=2, unit=ah.PrivacyUnit.label(max_count=5), simulations=4),

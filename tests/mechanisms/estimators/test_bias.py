@@ -83,7 +83,7 @@ def test_private_estimates_say_what_holds(estimate: Private, holds: Holds) -> No
 
 
 def test_the_labels_seen_need_no_room_for_sampling() -> None:
-    # 225 labels of 21,457 items, one replaced by another: the noise alone, e^(−|x|) at its quantile of 95 %.
+    # 225 labels of 21,457 items, one replaced by another: the noise alone, e^(−|x|) at its quantile of 95%.
     profile = Profile.from_prevalences({1: 25, 107: 199, 139: 1})
     substitute = ah.mechanisms.NeighboringRelation.SUBSTITUTE
     found = ah.private.support_size(profile, epsilon=1, relation=substitute, source=SeededSource(3))

@@ -269,7 +269,7 @@ def test_sampling_of_power_sums_is_bounded_by_what_was_released(order: int, expo
     values = [weights.grid * weights.value(Profile.from_counts(rng.multinomial(3000, p))) for _ in range(300)]
     bound = mechanism.sampling_error(weights, float((p**order).sum()), 0.0)
     spread = float(np.std(values))
-    # Chance moves the spread of 300 samples by some 4 %.
+    # Chance moves the spread of 300 samples by some 4%.
     assert 0.85 * spread <= bound
     # A uniform distribution has hardly any spread of its own, which the sum alone does not say.
     assert bound <= (4 if exponent else 30) * spread

@@ -62,7 +62,7 @@ def test_errors_and_intervals(name: str, shape: str) -> None:
     estimates = [estimate(profile) for profile in samples(shape)]
     spread = float(np.std([made.value for made in estimates]))
     stated = float(np.mean([made.standard_error for made in estimates]))
-    # The spread of 300 runs is known to 4 %: four standard deviations either side.
+    # The spread of 300 runs is known to 4%: four standard deviations either side.
     assert 0.84 < stated / spread < 1.16
     right = truth(SHAPES[shape][0])
     held = sum(made.interval[0] <= right <= made.interval[1] for made in estimates) / RUNS

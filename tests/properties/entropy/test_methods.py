@@ -50,12 +50,12 @@ def test_the_polynomial_warns_where_its_alphabet_is_a_guess_or_too_large() -> No
     (guess,) = entropy(PROFILE, method="polynomial").warnings
     assert "all labels have been seen" in guess
     (large,) = entropy(PROFILE, method="polynomial", alphabet_size=1000).warnings
-    assert "bias, up to 4 % of ln k" in large
+    assert "bias, up to 4% of ln k" in large
     # k·M/n·E_11, in units of ln k.
     share = 1000 * 3.5 / PROFILE.n * 0.00186983
     assert Polynomial(1000).bias(PROFILE.n) / math.log(1000) == pytest.approx(share, rel=6e-6)
     (hopeless,) = entropy(PROFILE, method="polynomial", alphabet_size=10**9).warnings
-    assert "up to 100 % of ln k" in hopeless
+    assert "up to 100% of ln k" in hopeless
     well = Profile.from_counts([100] * 71)
     assert entropy(well, method="polynomial", alphabet_size=71).warnings == ()
     assert entropy(Profile([9], [1]), method="polynomial", alphabet_size=1).warnings == ()

@@ -16,7 +16,7 @@ from anonhist.properties.estimator import Estimator, error_of, value_of
 CLOSED = tuple(method for method in ENTROPY_METHODS if method != "pml")
 
 LABELS, SAMPLES = 200, 600
-# So many of them say what errors are stated: between samples these differ by a tenth, so their mean is known to 1 %.
+# So many of them say what errors are stated: between samples these differ by a tenth, so their mean is known to 1%.
 STATED = 100
 # Of each assertion below, if what it tests is so.
 FALSE_FAIL_RATE = 1e-6
@@ -108,7 +108,7 @@ def test_values_and_errors_are_right_where_there_is_no_bias(method: str, name: s
         narrow.append((point.value - half * error, point.value + half * error))
     middle = holding(narrow, name)
     assert is_probability(middle, 0.7)
-    # The other direction: intervals of 70 % are not taken for some of 85 or 50 %.
+    # The other direction: intervals of 70% are not taken for some of 85 or 50%.
     assert not is_probability(middle, 0.85)
     assert not is_probability(middle, 0.5)
 

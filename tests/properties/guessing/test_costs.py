@@ -138,7 +138,7 @@ def of_few_labels() -> list[Profile]:
 
 def about_right(estimates: list[Estimate]) -> bool:
     ratio = np.mean([made.standard_error for made in estimates]) / np.std([made.value for made in estimates])
-    # The spread of 300 runs is known to 4 %: four standard deviations either side.
+    # The spread of 300 runs is known to 4%: four standard deviations either side.
     return bool(0.84 < ratio < 1.16)
 
 

@@ -15,7 +15,7 @@ def test_each_point_is_a_success_with_about_its_error() -> None:
     made = [guessing_success(PROFILE, guesses=int(guesses)) for guesses in curve.x]
     assert curve.value.tolist() == pytest.approx([estimate.value for estimate in made])
     assert (curve.x[0], curve.x[-1], curve.value[-1]) == (1, 399, 1)
-    # The spread of 200 samples is known to 5 %.
+    # The spread of 200 samples is known to 5%.
     errors = [estimate.standard_error for estimate in made]
     assert curve.standard_error[:-1].tolist() == pytest.approx(errors[:-1], rel=0.25)
     assert bool(np.all((curve.low <= curve.value) & (curve.value <= curve.high) & (curve.high <= 1)))

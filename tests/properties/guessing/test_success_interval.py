@@ -15,7 +15,7 @@ ITEMS = 1000
 @each_of("share", [0.001, 0.0035, 0.005, 0.01, 0.03, 0.1, 0.5, 0.9])
 @each_of("unit", ["share", "bits"])
 def test_the_end_holds_for_every_share_of_the_most_frequent_label(share: float, unit: str) -> None:
-    # The others are so many that none of them is seen twice. By the normal quantile 8 to 24 % are above from 0.003 to
+    # The others are so many that none of them is seen twice. By the normal quantile 8 to 24% are above from 0.003 to
     # 0.007.
     drawn, missed = binom(ITEMS, share), 0.0
     for count in range(int(drawn.ppf(1e-4)), int(drawn.ppf(0.06)) + 1):

@@ -79,7 +79,7 @@ def test_conventions(counts: list[int], alphabet_size: int | None, size: int, *,
 def test_a_continuous_part_beside_others_is_said() -> None:
     point = PmlSupportSize().point(Profile.from_counts([9, 9, 9, 1, 1, 1]))
     assert point.value == 3 + 6
-    assert point.warnings[0].startswith("10 % of the items")
+    assert point.warnings[0].startswith("10% of the items")
 
 
 @pytest.mark.slow

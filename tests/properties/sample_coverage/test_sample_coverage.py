@@ -124,8 +124,8 @@ def samples_with_coverage() -> list[tuple[Profile, float]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", SAMPLE_COVERAGE_METHODS)
 def test_error_is_that_against_the_coverage_of_each_sample(method: str) -> None:
-    # Zipf's law on 3,000 labels. 1,500 differences: their root mean square is off by more than 10 % with probability
-    # below 1e-6, and the share of intervals that hold the truth by more than 2.7 %.
+    # Zipf's law on 3,000 labels. 1,500 differences: their root mean square is off by more than 10% with probability
+    # below 1e-6, and the share of intervals that hold the truth by more than 2.7%.
     differences, told, held = [], [], 0
     for profile, truth in samples_with_coverage():
         estimate = sample_coverage(profile, method=method)

@@ -283,11 +283,11 @@ def test_up_to_twice_the_items_errors_are_as_stated(name: str, beyond: float, mo
     # A mean of 300 is off by more than 4 of its standard errors once in 16,000 times.
     assert abs(values.mean() - truth(name, draws)) <= 4 * spread / math.sqrt(size) + 0.2
     # A standard deviation of 300 is off by 4.1 % itself: at 4 of these, once in 16,000 times. The assemblage that
-    # errors are read off adds up to 15 % of its own.
+    # errors are read off adds up to 15% of its own.
     stated = float(np.mean([estimate.standard_error for estimate in estimates]))
     assert 0.85 / 1.16 <= stated / spread <= most * 1.16
     held = sum(e.interval[0] <= truth(name, draws) <= e.interval[1] for e in estimates)
-    # If intervals hold the truth 92 % of the time or more, fewer than this do once in 10,000 times.
+    # If intervals hold the truth 92% of the time or more, fewer than this do once in 10,000 times.
     assert held >= stats.binom(size, 0.92).ppf(1e-4)
 
 
@@ -304,7 +304,7 @@ def test_the_mixture_errs_no_more_than_the_series(name: str, times: float) -> No
         off = [estimator(draws).value(profile) - truth(name, draws) for profile in samples_of(name, n, size)]
         return math.sqrt(float(np.mean(np.square(off))))
 
-    # Both see the same samples; the ratio of two such errors is good to about 10 %.
+    # Both see the same samples; the ratio of two such errors is good to about 10%.
     assert error(Mixture) <= 1.1 * error(series)
 
 
@@ -325,7 +325,7 @@ def test_the_error_of_the_mixture_is_that_of_its_influence_function(name: str, t
 @pytest.mark.slow
 @pytest.mark.parametrize(("times", "published"), [(2, 0.0106), (3, 0.0112), (5, 0.0128), (10, 0.0177)], ids=str)
 def test_poisson_smoothing_errs_as_published(times: int, published: float) -> None:
-    # k = 20,000, n = 10,000, uniform; the root mean square of 100 errors is off by 7 %, here up to 4 of these.
+    # k = 20,000, n = 10,000, uniform; the root mean square of 100 errors is off by 7%, here up to 4 of these.
     n = 10_000
     draws = n * (1 + times)
     values = np.array([SmoothedPoisson(draws).value(profile) for profile in samples_of("wide", n, 100)])
@@ -371,8 +371,8 @@ def test_the_default_smoothing_errs_least_on_average() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("draws", "off"), [(300, 0.05), (500, 0.07)])
 def test_the_variance_of_rarefaction_is_unbiased(draws: int, off: float) -> None:
-    # 100 labels of many frequencies, 1,000 items: estimates vary by 13 and 19 %, so the mean of 200 is off by 5 and 7 %
-    # with probability below 1e-6. (If labels are taken to be as frequent as they were seen, 7 % are missing.)
+    # 100 labels of many frequencies, 1,000 items: estimates vary by 13 and 19%, so the mean of 200 is off by 5 and 7%
+    # with probability below 1e-6. (If labels are taken to be as frequent as they were seen, 7% are missing.)
     shares = np.exp(-np.arange(100) / 14)
     shares /= shares.sum()
     means, counts = 1000 * shares, np.arange(400)

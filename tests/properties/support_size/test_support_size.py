@@ -167,7 +167,7 @@ def test_no_more_labels_were_missed_than_a_binomial_allows(once: int, least: flo
 @pytest.mark.slow
 def test_the_upper_end_holds_where_so_many_items_leave_the_estimator_nothing_to_add() -> None:
     # From n = M·k on, chebyshev is the number of labels seen: of 300 rare ones 9 are missed, while 1 is most of all.
-    # Of 60 intervals at 95 % fewer than 46 hold with probability below 1e-6.
+    # Of 60 intervals at 95% fewer than 46 hold with probability below 1e-6.
     shares = np.append(0.7, np.full(300, 0.001))
     rng = np.random.default_rng()
     profiles = [Profile.from_counts(rng.multinomial(3500, shares)) for _ in range(60)]
@@ -204,8 +204,8 @@ def error_of(weights: Weights, probabilities: NDArray[np.float64], n: int) -> fl
     ids=repr,
 )
 def test_weights_give_the_error_of_repeated_samples(random_samples: list[Profile], estimator: Estimator) -> None:
-    # The standard deviation of 800 nearly normal values is off by more than 12 % with probability below 2e-6 (4.8 of
-    # its own errors, 2.5 % each).
+    # The standard deviation of 800 nearly normal values is off by more than 12% with probability below 2e-6 (4.8 of
+    # its own errors, 2.5% each).
     points = [estimator.point(profile) for profile in random_samples]
     spread = float(np.std([point.value for point in points]))
     errors = [error_of(point.weights, TWO_STEPS, 1500) for point in points[:20] if point.weights is not None]
@@ -237,7 +237,7 @@ def of_equal_labels() -> list[Profile]:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["chao1", "chao1-inext", "ace", "chao-lee"])
 def test_intervals_hold_the_truth_where_labels_are_equally_likely(method: str) -> None:
-    # What these four assume. Fewer than 95 % in truth, by less than what 600 samples show, would pass.
+    # What these four assume. Fewer than 95% in truth, by less than what 600 samples show, would pass.
     held = 0
     for profile in of_equal_labels():
         found = support_size(profile, method=method)

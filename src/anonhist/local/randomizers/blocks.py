@@ -271,7 +271,7 @@ class ProjectiveGeometry(PureSurvey):
         return self._design.channel(tally, codes, size=self.size, odds=self.odds)
 
 
-# With five elements the variance is about 25 % above that of the best field; with two it would be twice as large.
+# With five elements the variance is about 25% above that of the best field; with two it would be twice as large.
 _FIELD = 5
 
 

@@ -17,7 +17,7 @@ from anonhist.privacy import short_decimal
 MAX_DURFEE_SIZE = 2**20
 # Probability that an exact draw would leave the band, summed over a whole draw: the δ of a release.
 BAND_DELTA = Fraction(1, 2**70)
-# Below, rounding would take more than 2 % of the budget, and matrices more memory than most machines have.
+# Below, rounding would take more than 2% of the budget, and matrices more memory than most machines have.
 SMALLEST_EPSILON = Fraction(1, 1000)
 # Levels and transitions with a smaller share may underflow: together, they are below 2⁻⁸⁰.
 NEGLIGIBLE = Fraction(1, 2**180)

@@ -9,11 +9,11 @@ and with a quantile of the noise in the sum the first bounds λ_j from above, th
 4, … noisy sums, the one is used whose bound would be best if the released profile were the truth; no shape is assumed.
 Legs bound columns, λ'_k = φ_{k+}, in the same way. As φ_{k+} ≥ i is equivalent to λ_i ≥ k, rows bound φ_{k+}, too,
 which is what matters if k exceeds the Durfee size. Two bounds from above and two from below, each wrong in at most
-1.25 % of releases for a fixed window: 95 %.
+1.25% of releases for a fixed window: 95%.
 
-Intervals [L_r, U_r] for φ_{r+} give max(L_r − U_{r+1}, 0) ≤ φ_r ≤ U_r − L_{r+1}, with 0.625 % for each of eight bounds.
+Intervals [L_r, U_r] for φ_{r+} give max(L_r − U_{r+1}, 0) ≤ φ_r ≤ U_r − L_{r+1}, with 0.625% for each of eight bounds.
 Below the Durfee size φ_r = leg_r − leg_{r+1} − 1: if both legs have separate noises and L_{r+1} ≥ r + 1, which implies
-that the square extends beyond r (wrong in 1.25 %), their difference is mostly sharper, each side wrong in 1.875 %. The
+that the square extends beyond r (wrong in 1.25%), their difference is mostly sharper, each side wrong in 1.875%. The
 narrower of the two intervals is used. Proof, and what it does not cover: docs/proofs/frobenius.md §6. ``epsilon`` is
 the rate of the noise, ε/Δ.
 """

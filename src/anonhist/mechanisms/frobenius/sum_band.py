@@ -6,7 +6,7 @@ leg_k ≤ φ_{k+} ≤ leg_k + k in any case. The sum over m groups is off by the
 one of them and not m times. Where the k is more than the noise, or the leg has no noise of its own, groups enter with
 the ends of intervals of their own (:mod:`~anonhist.mechanisms.frobenius.row_band`), so wide that all of them hold at
 once: many groups of which nothing is known but φ_{k+} ≥ 0 would otherwise add up to a lower bound above zero. Why they
-hold in 95 %, and that a choice of windows and legs by released values is measured and not proved:
+hold in 95%, and that a choice of windows and legs by released values is measured and not proved:
 docs/proofs/groups.md §5.
 
 **Shared bias.** Where data have another shape than the prior, a fit is off in the same direction in every group. The
