@@ -368,7 +368,7 @@ def release(
         say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)
 
     with account.charged(prepared.price) as recorded:
-        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+        with reading_bars("Estimating errors", quiet=outputs.quiet, releases=True) as bars:
             with recorded.reading():
                 counts_users = is_of_users and prepared.excess is not None
                 profile = profile_of_source(sources, reading, protection, bars, count_users=counts_users)
