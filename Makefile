@@ -52,9 +52,11 @@ map: $(RUN) ## draw the rooms of the house and what they import
 	$(BIN)/python tools/house_map.py
 
 docs: $(DEV) ## build the documentation site in build/site, and check it: warnings are errors
+	@echo "Installing what the site needs …" >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	rm -rf build/site docs/auto_gallery docs/reference/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . build/site
+	@echo "Checking the pages, and then running what the guides show …" >&2
 	$(BIN)/python tools/check_site.py build/site
 	$(BIN)/python tools/check_how_to.py
 

@@ -33,6 +33,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "contents",
     "mathml",
+    "progress",
     "reference",
 ]
 suppress_warnings = ["ref.footnote"]  # docstrings list their sources, and refer to most as a whole

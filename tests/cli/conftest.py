@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import math
 import os
 import pty
 import re
@@ -30,6 +31,7 @@ EVENTS = "label\n" + "zebra\n" * 5 + "heron\n" * 5 + "newt\n" * 2
 _SECONDS = 60
 # What a terminal obeys instead of showing it.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_LONG_WORK = re.compile(r"^[A-Z][a-z ]+ …\n", re.MULTILINE)
 
 
 @pytest.fixture
@@ -39,6 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "ANONHIST_DEBUG"):
         monkeypatch.delenv(name, raising=False)
+    # What is said of long work depends on the machine; test_long_work.py has it.
+    monkeypatch.setattr("anonhist.terminal.output._LONG", math.inf)
     return tmp_path
 
 
@@ -76,8 +80,11 @@ def cli(folder: Path, capfd: pytest.CaptureFixture[str], _lent: None) -> Cli:
 
 
 def _strip_notice(stderr: str) -> str:
-    """Leave out the sentence that is said whatever the data are; test_remarks.py has it."""
-    return stderr.replace(f"{WHERE_REMARKS_ARE}\n", "")
+    """Leave out the sentence that is said whatever the data are, and what is said of long work.
+
+    test_remarks.py and test_long_work.py have them.
+    """
+    return _LONG_WORK.sub("", stderr.replace(f"{WHERE_REMARKS_ARE}\n", ""))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import mechanism as frobenius
-from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.mechanisms.frobenius.row_weights import REACH, NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
 from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
@@ -94,9 +94,9 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
         seen = []
 
         def publish(
-            sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
+            sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float
         ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-            assert epsilon == float(mechanism.epsilon_per_cell)
+            assert (epsilon, reach) == (float(mechanism.epsilon_per_cell), REACH)
             seen.append((int(sizes[0]), *arms.sums[0].tolist(), *legs.sums[0].tolist()))
             return [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
 

@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.frobenius import mechanism as frobenius
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
-from anonhist.mechanisms.frobenius.row_weights import NoisyRows, noisy_rows
+from anonhist.mechanisms.frobenius.row_weights import REACH, NoisyRows, noisy_rows
 from anonhist.mechanisms.skeletons import bounded_profile
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
@@ -62,10 +62,11 @@ class Recorder:
         self.seen: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], float]] = []
 
     def __call__(
-        self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
+        self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         assert arms.begins[:, 0].all()
         assert legs.begins[:, 0].all()
+        assert reach == REACH
         self.seen.append((sizes.copy(), arms.sums.copy(), legs.sums.copy(), epsilon))
         empty = np.zeros(0, dtype=np.int64)
         return [(empty, empty)] * len(sizes)

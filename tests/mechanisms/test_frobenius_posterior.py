@@ -2,16 +2,21 @@
 
 from bisect import bisect_left
 from collections.abc import Callable
+from functools import partialmethod
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anonhist.mechanisms import FrobeniusMechanism, zipf_profile
 from anonhist.mechanisms.frobenius import posterior
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
 from anonhist.mechanisms.frobenius.posterior import RowPosterior, posterior_medians
-from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows, noisy_rows
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
+from anonhist_testing.cases import each_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -141,3 +146,43 @@ def test_rows_on_a_grid_are_neither_long_nor_short() -> None:
         off.extend(int(found[0] - exact[0]) for found, exact in zip(published, sides, strict=True))
     assert max(map(abs, off)) <= 2
     assert abs(np.mean(off)) < 0.5
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.4])
+def test_sizes_that_are_left_out_do_not_matter(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, *lengths = (
+        np.array(each) for each in zip(*(noisy_values(epsilon, 400, at) for at in range(4)), strict=True)
+    )
+    sides = [noisy_rows(np.zeros((4, 1), int), side, sizes, epsilon=epsilon) for side in lengths]
+    positions: list[int] = []
+
+    def noted(posterior: RowPosterior, whole: Callable[..., None], *given: Any, **options: Any) -> None:
+        whole(posterior, *given, **options)
+        positions.append(posterior.log_evidence.shape[1] - 1)
+
+    def found() -> list[list[int]]:
+        return [side.tolist() for pair in posterior_medians(sizes, *sides, epsilon=epsilon) for side in pair]
+
+    monkeypatch.setattr(RowPosterior, "__init__", partialmethod(noted, RowPosterior.__init__))
+    early = found()
+    assert max(positions) < 400
+    monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
+    positions.clear()
+    assert found() == early
+    assert set(positions) == {400}
+
+
+@each_of("name", ["Zipf", "plateaus", "nothing"])
+def test_narrow_windows_leave_mean_errors_of_simulations_as_they_are(name: str) -> None:
+    unit = PrivacyUnit.user(max_items=5)
+    profile = {
+        "Zipf": zipf_profile(2000),
+        "plateaus": Profile.from_prevalences({20 * j: 20 for j in range(1, 6)}),
+        "nothing": Profile([], []),
+    }[name].with_unit(unit)
+    mechanism = FrobeniusMechanism("0.5", unit)
+    # The same noise.
+    narrow = mechanism.simulate(profile, size=20, rng=np.random.default_rng(1))
+    wide = [run for run, _ in mechanism.simulate_with_evidence(profile, size=20, rng=np.random.default_rng(1))]
+    errors = [np.mean([float(sorted_l1(profile, run)) for run in runs]) for runs in (narrow, wide)]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-3)

@@ -1,6 +1,7 @@
 """Profiles of several groups: how much one unit changes in all of them, and what that costs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from pathlib import Path
@@ -253,3 +254,19 @@ def test_a_release_of_groups_is_a_value() -> None:
         GroupedRelease(("g", "h"), {("a", "x"): released["a", None], ("b", "x"): other["b", "1"]})
     with pytest.raises(UsageError, match="at least one group"):
         GroupedRelease(("g",), {})
+
+
+def test_groups_share_their_runs_on_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    profiles = {(name,): Profile.from_counts(counts) for name, counts in (("a", [9, 4, 1]), ("b", [7]), ("c", []))}
+    grouped = GroupedProfile(("g",), profiles, unit=PrivacyUnit.item())
+    released = release_groups(grouped, epsilon=4, mechanism="frobenius", simulations=3)
+    alone = {group: replace(each).error for group, each in released.items()}
+    simulated, simulate = list[int](), FrobeniusMechanism.simulate
+
+    def noted(self: FrobeniusMechanism, profile: Profile, **given: Any) -> list[Profile]:
+        simulated.append(profile.n)
+        return simulate(self, profile, **given)
+
+    monkeypatch.setattr(FrobeniusMechanism, "simulate", noted)
+    assert {group: each.error for group, each in released.with_error().items()} == alone
+    assert simulated.count(0) == 1

@@ -259,7 +259,7 @@ def release_groups_of(
     refuse_release(source, reading=reading)
     named = named_source(source, reading)
     with account.charged(ready.price) as recorded:
-        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+        with reading_bars("Estimating errors", quiet=outputs.quiet, releases=True) as bars:
             with recorded.reading():
                 grouped = read_recorded(
                     named,

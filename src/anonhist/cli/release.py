@@ -423,7 +423,7 @@ def release(
     if not outputs.quiet:
         note_users(reading, protection)
     with account.charged(prepared.price) as recorded:
-        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+        with reading_bars("Estimating errors", quiet=outputs.quiet, releases=True) as bars:
             with recorded.reading():
                 counts_users = protection.max_per_user is not None and prepared.excess is not None
                 profile = profile_of_source(sources, reading, protection, bars, count_users=counts_users)

@@ -271,7 +271,7 @@ def degrees(
     # For edge privacy no more is read than how many nodes have which degree.
     read = read_degrees if unit == "edge" else read_edges
     with account.charged(prepared.price) as recorded:
-        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+        with reading_bars("Estimating errors", quiet=outputs.quiet, releases=True) as bars:
             with recorded.reading():
                 held, said = held_source(edges, reading)
                 graph = read(held, nodes=nodes, policy=policy, notify=bars.notify, progress=bars.reading, **said)

@@ -390,7 +390,10 @@ class GroupedRelease(ReleaseByGroup[Release]):
             Called from time to time with the share done, in (0, 1].
         """
         told: dict[Group, Release] = {}
+        firsts: dict[int, Release] = {}
         for at, (group, each) in enumerate(drawn := self.drawn.items()):
+            # Runs on no data are those of all groups.
+            each.share_runs(firsts.setdefault(each.simulations, each))
             told[group] = each.with_error(progress=part_of(progress, at / len(drawn), (at + 1) / len(drawn)))
         made = self._of_drawn(told)
         if not isinstance(made.totals, NestedTotals):

@@ -198,6 +198,17 @@ class Release(OneRelease):
         told.__dict__.update({name: self.__dict__[name] for name in _SIMULATED if name in self.__dict__})
         return told
 
+    def share_runs(self, other: Release) -> None:
+        """Take over the runs on no data of another release, if it has any and they are those of this one, too."""
+        found = other.__dict__.get("_simulated_nothing")
+        if found is not None and self._of_nothing == other._of_nothing:
+            self.__dict__.setdefault("_simulated_nothing", found)
+
+    @property
+    def _of_nothing(self) -> tuple[object, ...]:
+        """What runs on no data depend on."""
+        return self.mechanism, nothing_like(self.profile, self.zeros), self.simulations
+
     def resimulate(self) -> tuple[Profile, ...]:
         """Return runs of the mechanism on the released profile: the same that :attr:`error` rests on.
 
@@ -210,7 +221,8 @@ class Release(OneRelease):
     def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
         def simulate() -> tuple[Run, ...]:
             nothing, silent = nothing_like(self.profile, self.zeros)
-            rng = generator_of(self.mechanism, self.profile, self.zeros).spawn(1)[0]
+            # The same for all groups of a release, which share them.
+            rng = generator_of(self.mechanism, nothing, silent)
             return tuple(draw_runs(self.mechanism, nothing, silent, size=self.simulations, rng=rng, progress=progress))
 
         return self._once("_simulated_nothing", simulate)

@@ -247,7 +247,7 @@ def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: i
     from anonhist.sketches.kinds import recommend_buckets
     from anonhist.terminal.output import progress_bars
 
-    with progress_bars("Simulating", shown=not outputs.quiet) as bars:
+    with progress_bars("Simulating", shown=not outputs.quiet, is_public=True) as bars:
         found = recommend_buckets(
             labels=labels,
             epsilon=epsilon,

@@ -205,7 +205,9 @@ def profile(
     with account.charged(prepared.price) as recorded:
         # The ledger knows a fingerprint of the state from here on.
         recorded.keep()
-        with progress_bars("Estimating errors", shown=not outputs.quiet, first="Reading the sketch") as bars:
+        with progress_bars(
+            "Estimating errors", shown=not outputs.quiet, is_public=True, first="Reading the sketch"
+        ) as bars:
             with tell_share(bars.reading, 0.0, 1.0):
                 released = replace(prepared.release(), receipt=recorded.receipt)
             released = released.with_error(progress=bars.working)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
@@ -104,10 +105,14 @@ class Bars:
 
 
 @contextmanager
-def progress_bars(work: str, *, shown: bool, first: str = "Reading") -> Iterator[Bars]:
-    """Show two bars on stderr while the block runs: one for reading, then one for the work that follows."""
+def progress_bars(work: str, *, shown: bool, is_public: bool = False, first: str = "Reading") -> Iterator[Bars]:
+    """Show two bars on stderr while the block runs: one for reading, then one for the work that follows.
+
+    Where stderr is no terminal it gets one line, if the work is long and ``is_public``: on what was released. How long
+    anything takes before that depends on the rows, and logs are read by others.
+    """
     if not shown or not sys.stderr.isatty():
-        yield Bars(None, None)
+        yield Bars(None, line_if_long(work) if shown and is_public else None)
         return
     with _progress() as progress:
         reading: Any = progress.add_task(first, total=1.0)
@@ -121,6 +126,26 @@ def progress_bars(work: str, *, shown: bool, first: str = "Reading") -> Iterator
             progress.update(working, completed=share, visible=True)
 
         yield Bars(read, work_on)
+
+
+# Seconds of work after which a log is told of it.
+_LONG = 2.0
+
+
+def line_if_long(work: str, *, clock: Callable[[], float] = time.monotonic) -> Callable[[float], None]:
+    """Return a receiver of the share done that writes one line to stderr, two seconds after it was first called."""
+    began: float | None = None
+    is_told = False
+
+    def receive(_share: float) -> None:
+        nonlocal began, is_told
+        now = clock()
+        began = now if began is None else began
+        if not is_told and now - began >= _LONG:
+            is_told = True
+            say_line(f"{work} …", sys.stderr)
+
+    return receive
 
 
 @contextmanager

@@ -240,15 +240,16 @@ def _begins_as_release(source: str) -> bool:
 
 
 @contextmanager
-def reading_bars(work: str, *, quiet: bool, is_private: bool = True) -> Iterator[Bars]:
+def reading_bars(work: str, *, quiet: bool, is_private: bool = True, releases: bool = False) -> Iterator[Bars]:
     """Show bars while the block reads data and works on them; then tell the operator what was noticed in private data.
 
-    ``is_private`` says whether something may be noticed: not of a release.
+    ``is_private`` says whether something may be noticed: not of a release. ``releases`` says that the work is on what
+    was released of the data.
     """
     from anonhist.terminal.output import progress_bars
 
     remarks: list[str] = []
-    with progress_bars(work, shown=not quiet) as bars:
+    with progress_bars(work, shown=not quiet, is_public=releases or not is_private) as bars:
         yield replace(bars, notify=None if quiet else remarks.append)
     # After the bars, which would be written over.
     tell_operator(remarks, quiet=quiet or not is_private)

@@ -41,7 +41,13 @@ from anonhist.mechanisms.frobenius.row_band import (
     unsmoothed_misfit,
     unsmoothed_rows,
 )
-from anonhist.mechanisms.frobenius.row_weights import NoisyCoordinates, NoisyRows, noisy_rows
+from anonhist.mechanisms.frobenius.row_weights import (
+    REACH,
+    SIMULATED_REACH,
+    NoisyCoordinates,
+    NoisyRows,
+    noisy_rows,
+)
 from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
 from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
@@ -256,13 +262,14 @@ class FrobeniusMechanism(AdditiveMechanism):
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
         """Return ``size`` runs and the misfit of each."""
-        return [run for fits in self._batches(profile, size, rng) for run in zip(*self._published(fits), strict=True)]
+        found = self._batches(profile, size, rng, reach=SIMULATED_REACH)
+        return [run for fits in found for run in zip(*self._published(fits), strict=True)]
 
     def simulate_with_evidence(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, Evidence]]:
         """Return ``size`` runs with the evidence that a release would keep, to measure how often intervals hold."""
-        return [run for fits in self._batches(profile, size, rng) for run in self._publish(fits)]
+        return [run for fits in self._batches(profile, size, rng, reach=REACH) for run in self._publish(fits)]
 
     def simulate_each(
         self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
@@ -274,7 +281,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         for _ in range(size):
             runs = dict(
                 pair
-                for fits in self._fit_each(public, noise)
+                for fits in self._fit_each(public, noise, reach=SIMULATED_REACH)
                 for pair in zip(fits.places.tolist(), self._published(fits)[0], strict=True)
             )
             yield [runs[place] for place in range(len(public))]
@@ -284,7 +291,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         released, noisy = [each.release.profile for each in parts], [each.noisy for each in parts]
         return sum_evidence(released, noisy, epsilon=float(self.epsilon_per_cell))
 
-    def _batches(self, profile: Profile, size: int, rng: np.random.Generator) -> Iterator[Fits]:
+    def _batches(self, profile: Profile, size: int, rng: np.random.Generator, *, reach: float) -> Iterator[Fits]:
         """Yield the fits of runs on a public profile, ``size`` in all."""
         check_diagram(profile)
         public = FrobeniusCoordinates.of(self.admit(profile))
@@ -293,7 +300,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
             many = min(batch, size - begun)
-            yield self._fit(np.arange(many), noise.on_one(public, many))
+            yield self._fit(np.arange(many), noise.on_one(public, many), reach=reach)
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
         (fits,) = self._fit_each([profile], noise)
@@ -308,13 +315,15 @@ class FrobeniusMechanism(AdditiveMechanism):
             for at, (place, run) in enumerate(zip(fits.places.tolist(), self._publish(fits), strict=True)):
                 yield RunOfOne(place, *run, NoisyGroup(fits.noisy, at))
 
-    def _fit_each(self, profiles: Sequence[Profile], noise: Noise) -> list[Fits]:
+    def _fit_each(self, profiles: Sequence[Profile], noise: Noise, *, reach: float = REACH) -> list[Fits]:
         """Spend the budget on each profile, and fit all of them."""
-        fits = [self._fit(*drawn) for drawn in CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)]
+        drawn = CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)
+        fits = [self._fit(*each, reach=reach) for each in drawn]
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
-    def _fit(self, places: Ints, noisy: NoisyCoordinates) -> Fits:
-        found = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=float(self.epsilon_per_cell))
+    def _fit(self, places: Ints, noisy: NoisyCoordinates, *, reach: float = REACH) -> Fits:
+        epsilon = float(self.epsilon_per_cell)
+        found = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=epsilon, reach=reach)
         return Fits(places, noisy, [arm for arm, _ in found], [leg for _, leg in found])
 
     def _published(self, fits: Fits) -> tuple[list[Profile], list[float]]:

@@ -22,12 +22,14 @@ never privacy. ``epsilon`` is the rate of the noise, ε/Δ.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
 from anonhist.mechanisms.frobenius.row_weights import (
     ALONE_FROM,
     NEXT_TO_NOTHING,
+    REACH,
     Future,
     NoisyRows,
     RowWeights,
@@ -39,6 +41,16 @@ from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse
 
 _BLOCK_CELLS = 2**22
+# The fewest positions after which it is asked whether the rest matters.
+_FEWEST = 32
+
+
+def _checks(first: int, last: int) -> list[int]:
+    """Return the positions of a block after which it is asked whether the rest matters: each a quarter further on."""
+    found = [first]
+    while found[-1] < last:
+        found.append(min(last, max(found[-1] + _FEWEST, found[-1] * 5 // 4)))
+    return found
 
 
 class RowPosterior:
@@ -57,9 +69,10 @@ class RowPosterior:
         grid: float,
         settled: Callable[[Floats], bool],
         scales: Floats | None = None,
+        reach: float = REACH,
     ) -> None:
         self.epsilon = epsilon
-        self._weights = RowWeights(noisy, epsilon, grid, scales)
+        self._weights = RowWeights(noisy, epsilon, grid, scales, reach=reach)
         self._low, self._step, self._ends = self._weights.low, self._weights.step, self._weights.ends
         length, rows = self._low.shape
         width = self._weights.places.size
@@ -78,25 +91,36 @@ class RowPosterior:
         for first in range(0, length, self._block):
             last = min(first + self._block, length)
             self._starts.append(carried)
-            forward = self._forward(len(self._starts) - 1, peaks[first:last])
-            totals[first:last] = self._totals(forward, first)
-            carried = (forward[-1].copy(), *self._moments[:, last - first - 1].copy())
-            self.log_evidence = self._ends[:, : last + 1].copy()
-            with np.errstate(divide="ignore"):
-                self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks[:last]), axis=0) + np.log(totals[:last])).T
-            if settled(self.log_evidence):
+            for begun, end in pairwise(_checks(first, last)):
+                forward = self._go_on(begun, end, peaks)
+                totals[begun:end] = self._totals(forward, begun)
+                self.log_evidence = self._ends[:, : end + 1].copy()
+                with np.errstate(divide="ignore"):
+                    self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks[:end]), axis=0) + np.log(totals[:end])).T
+                if is_settled := settled(self.log_evidence):
+                    break
+            if is_settled:
                 break
+            carried = (forward[-1].copy(), *self._moments[:, last - first - 1].copy())
         self._low = self._low[: self.log_evidence.shape[1] - 1]
 
-    def _forward(self, block: int, peaks: Floats | None = None) -> Floats:
-        """Compute (or recompute) the forward sums of one block of positions, each scaled to a largest value of one."""
-        (previous, *moments), first = self._starts[block], block * self._block
-        kept = self._kept[: self._low.shape[0] - first]
-        if self._kept_block == block:
-            return kept
-        for i in range(kept.shape[0]):
+    def _forward(self, block: int) -> Floats:
+        """Return the forward sums of one block of positions, each scaled to a largest value of one."""
+        first = block * self._block
+        last = min(first + self._block, self._low.shape[0])
+        if self._kept_block != block:
+            self._go_on(first, last, None)
+        return self._kept[: last - first]
+
+    def _go_on(self, begun: int, end: int, peaks: Floats | None) -> Floats:
+        """Compute the forward sums of some positions of one block, of which all before them are there."""
+        block = begun // self._block
+        first = block * self._block
+        at = begun - first - 1
+        previous, *moments = self._starts[block] if at < 0 else (self._kept[at], *self._moments[:, at])
+        for k in range(begun, end):
             pulse()
-            k = first + i
+            i = k - first
             weight = self._weights.at(k)
             above = self._sums.upwards(previous, self._moved[k]) if k else None
             if moments:
@@ -107,10 +131,10 @@ class RowPosterior:
                 weight *= above + NEXT_TO_NOTHING
             peak = np.maximum(weight.max(axis=1), 1e-300)
             if peaks is not None:
-                peaks[i] = peak
-            previous = np.divide(weight, peak[:, None], out=kept[i])
+                peaks[k] = peak
+            previous = np.divide(weight, peak[:, None], out=self._kept[i])
         self._kept_block = block
-        return kept
+        return self._kept[begun - first : end - first]
 
     def _join(self, k: int, previous: Floats, moments: list[Floats], above: Floats | None) -> list[Floats]:
         """Return mean and variance, given row k, of the sum of the group's rows up to and including it."""
@@ -128,7 +152,7 @@ class RowPosterior:
         """Sum the forward weights of each position of a block if no arm is longer than zero from there on."""
         totals = forward.sum(axis=2)
         for i in np.flatnonzero(self._weights.opens[first : first + forward.shape[0]].any(axis=1)).tolist():
-            mean, variance = self._moments[:, i]
+            mean, variance = self._moments[:, (first + i) % self._block]
             moments = [mean + self._weights.rest[first + i][:, None], variance]
             complete = forward[i].copy()
             self._weights.weigh_sums(first + i, self._weights.opens[first + i], complete, moments)
@@ -190,7 +214,9 @@ _COARSE, _FINE = 0.1, 0.05
 _NEGLIGIBLE = 50.0
 
 
-def posterior_medians(sizes: Ints, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> list[tuple[Ints, Ints]]:
+def posterior_medians(
+    sizes: Ints, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float = REACH
+) -> list[tuple[Ints, Ints]]:
     """Return arms and legs of the diagram of all cells that are more likely in than out.
 
     The weight of a partition with Durfee size m is ``q^{|m − D̃|} · A_arms(m) · A_legs(m)``, the two halves independent
@@ -205,7 +231,7 @@ def posterior_medians(sizes: Ints, arms: NoisyRows, legs: NoisyRows, *, epsilon:
     enough = epsilon * sizes >= _SIZE_IS_ENOUGH
     for fit, chosen in ((False, enough), (True, ~enough)):
         if chosen.any():
-            medians = _medians(sizes[chosen], arms.of(chosen), legs.of(chosen), epsilon, fit=fit)
+            medians = _medians(sizes[chosen], arms.of(chosen), legs.of(chosen), epsilon, fit=fit, reach=reach)
             found.update(zip(np.flatnonzero(chosen).tolist(), medians, strict=True))
     return [found[run] for run in range(sizes.size)]
 
@@ -225,24 +251,30 @@ def pass_work(length: float, epsilon: float) -> int:
     return int(2 * length * places_of(epsilon, _FINE))
 
 
-def _medians(sizes: Ints, arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool) -> list[tuple[Ints, Ints]]:
+def _medians(
+    sizes: Ints, arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool, reach: float
+) -> list[tuple[Ints, Ints]]:
     count = sizes.size
-    noisy = arms.beside(legs)
+    noisy, farthest = arms.beside(legs), int(sizes.max())
 
     def is_settled(evidence: Floats) -> bool:
+        if evidence.shape[1] <= farthest:
+            return False
         joint = _log_weights(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
         return bool(np.all(joint[:, -1] < joint.max(axis=1) - _NEGLIGIBLE))
 
-    def posterior(size: Ints) -> RowPosterior:
+    def posterior(grid: float, scales: Floats | None = None) -> RowPosterior:
+        return RowPosterior(noisy, epsilon=epsilon, grid=grid, settled=is_settled, scales=scales, reach=reach)
+
+    def of_size(size: Ints) -> RowPosterior:
         scale = np.maximum(size, 1).astype(np.float64)
-        scales = np.concatenate((scale, scale))
-        return RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=is_settled, scales=scales)
+        return posterior(_FINE, np.concatenate((scale, scale)))
 
     size = sizes
     if fit:
-        size = _size(_durfee(RowPosterior(noisy, epsilon=epsilon, grid=_COARSE, settled=is_settled), sizes)[0])
-        size = _size(_durfee(posterior(size), sizes)[0])
-    sides = posterior(size)
+        size = _size(_durfee(posterior(_COARSE), sizes)[0])
+        size = _size(_durfee(of_size(size), sizes)[0])
+    sides = of_size(size)
     reaches, others = _durfee(sides, sizes)
     rows = sides.median_rows(others, np.concatenate((reaches, reaches)))
     found = _size(reaches)
