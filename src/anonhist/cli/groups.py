@@ -201,7 +201,7 @@ def release_groups_of(
         max_per_user=protection.max_per_user,
         max_groups_per_user=asked.max_groups_per_user,
         max_groups_per_label=asked.max_groups_per_label,
-        **{name: reading[name] for name in ("user", "order_by", "order_key", "keep_null")},
+        **{name: reading[name] for name in ("user", "order_by", "order_key", "keep_null", "where")},
     )
     unit = rows.protected
     finding, whole, delta = None, wanted.whole, wanted.options.get("delta")

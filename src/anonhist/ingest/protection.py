@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
+from anonhist.frozen import optional
 from anonhist.ingest.group_names import UNGROUPED, Grouping, is_shown_as_written, parts_of
 from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
+from anonhist.profiles.where import Condition, parse_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +29,8 @@ class Protection:
     """Whom a release of what is read protects, and which rows count for it: public choices, as for ``read_groups``.
 
     ``unit`` is None where nobody says whom, ``order_key`` where nothing is chosen at random; it is drawn anew where a
-    call gives none. ``grouping`` says by what rows are grouped, and has no groups yet.
+    call gives none. ``grouping`` says by what rows are grouped, and has no groups yet. Rows for which ``where`` is not
+    true do not count, before anything is bounded.
     """
 
     unit: PrivacyUnit | None = None
@@ -37,6 +40,7 @@ class Protection:
     order_key: str | None = None
     keep_null: bool = False
     grouping: Grouping = UNGROUPED
+    where: Condition | None = None
 
     @classmethod
     def of_profile(
@@ -49,11 +53,12 @@ class Protection:
         order_key: str | None,
         keep_null: bool,
         count_users: bool,
+        where: str | None,
     ) -> Protection:
         """Return what a call of ``read_profile`` says, or refuse what contradicts itself."""
         most = check_users(user, max_per_user, order_by, count_users=count_users)
         unit, key = unit_of_profile(unit, most), key_where(order_key, needed=user is not None)
-        return cls(unit, user, most, order_by, key, keep_null)
+        return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where))
 
     @classmethod
     def of_groups(
@@ -69,6 +74,7 @@ class Protection:
         order_by: str | None,
         order_key: str | None,
         keep_null: bool,
+        where: str | None,
     ) -> Protection:
         """Return what a call of ``read_groups`` says, or refuse what contradicts itself."""
         most = check_users(user, max_per_user, order_by, count_users=False)
@@ -76,7 +82,7 @@ class Protection:
         protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
         chooses = user is not None or grouping.groups_per_label is not None
         key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
-        return cls(protected, user, most, order_by, key, keep_null, grouping)
+        return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where))
 
     @property
     def protected(self) -> PrivacyUnit:
@@ -87,6 +93,16 @@ class Protection:
     def columns_read(self) -> tuple[str | None, ...]:
         """The columns that it takes, None for those that nobody names."""
         return self.user, self.order_by, *(part.column for part in self.grouping.parts)
+
+    @property
+    def filtering(self) -> tuple[str, ...]:
+        """The columns that decide which rows count."""
+        return () if self.where is None else self.where.columns
+
+    @property
+    def said_where(self) -> str | None:
+        """The text of the condition, as releases have it."""
+        return None if self.where is None else str(self.where)
 
     @property
     def bounded(self) -> tuple[Bounded, int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import optional
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.groups.lists import group_rows
@@ -29,6 +30,7 @@ from anonhist.ingest.query import (
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.where import parse_where
 from anonhist.profiles.windows import (
     CumulativeCounts,
     GroupedCumulativeCounts,
@@ -83,7 +85,9 @@ def _counts(
     return GroupedCumulativeCounts(
         tuple(each.name for each in parts),
         {
-            group: CumulativeCounts(thresholds, days, each, unit=protection.protected, order_key=key)
+            group: CumulativeCounts(
+                thresholds, days, each, unit=protection.protected, order_key=key, where=protection.said_where
+            )
             for group, each in counts.items()
         },
     )
@@ -170,6 +174,7 @@ def read_cumulative(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    where: str | None = None,
     unit: PrivacyUnit | None = None,
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
@@ -189,7 +194,7 @@ def read_cumulative(
         "2026-11". Rows of others are left out before anything is bounded or counted.
     thresholds
         Ascending whole numbers of at least 1, which must be public.
-    label, count, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null
+    label, count, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null, where
         As for :func:`read_profile`. A user's items are bounded over all days together.
     unit
         Whom a release protects, where the source says nothing of users.
@@ -222,7 +227,8 @@ def read_cumulative(
     days_of = listed_days(by, days)
     levels = parse_thresholds(thresholds)
     protected = unit_of_windows(unit, most, levels, bounds=None)
-    protection = Protection(protected, user, most, order_by, key_where(order_key, needed=user is not None), keep_null)
+    key, condition = key_where(order_key, needed=user is not None), optional(parse_where)(where)
+    protection = Protection(protected, user, most, order_by, key, keep_null, where=condition)
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
     return _counts(named, protection, days_of, levels, [()], progress=progress).first
@@ -294,6 +300,7 @@ def read_cumulative_groups(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    where: str | None = None,
     unit: PrivacyUnit | None = None,
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
@@ -313,7 +320,7 @@ def read_cumulative_groups(
         The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
     days, thresholds
         As for :func:`~anonhist.ingest.windows.read_cumulative`; the same for all groups.
-    label, count, user, order_by, order_key, table, delimiter, header, keep_null
+    label, count, user, order_by, order_key, table, delimiter, header, keep_null, where
         As for :func:`read_groups`.
     max_per_user
         How many items of each user count, over all groups and days together; or, with ``max_groups_per_user``, in each
@@ -364,7 +371,7 @@ def read_cumulative_groups(
     protected = unit_of_windows(unit, most, levels, bounds=(grouping.groups_per_user, grouping.groups_per_label))
     chooses = user is not None or grouping.groups_per_label is not None
     key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
-    protection = Protection(protected, user, most, order_by, key, keep_null, grouping)
+    protection = Protection(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where))
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
     return _counts(named, protection, (part, listed), levels, rows, progress=progress)

@@ -102,8 +102,8 @@ PROTECTED = ("unit", "max_per_user", "max_count", "relation")
 # The options under "Input", in the order in which help has them.
 LIMITS = ("memory_limit", "threads", "temp_directory")
 READING = (
-    *("label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
-    "engine",
+    *("label", "count", "user", "order_by", "order_key", "where", "keep_null", "table", "format_", "delimiter"),
+    *("no_header", "engine"),
     *LIMITS,
 )
 
