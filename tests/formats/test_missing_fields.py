@@ -26,7 +26,9 @@ from anonhist_testing.sources import SeededSource
 
 USER, KEY = PrivacyUnit.user(max_items=3), "0123456789abcdef" * 2
 RECEIPT = Receipt("0123456789abcdef" * 2, 12, "fedcba9876543210" * 4)
-COUNTS = CumulativeCounts((1, 3), ("2026-11-01", "2026-11-02"), [[40, 7], [20, 3]], unit=USER, order_key=KEY)
+COUNTS = CumulativeCounts(
+    (1, 3), ("2026-11-01", "2026-11-02"), [[40, 7], [20, 3]], unit=USER, order_key=KEY, where="n = 7"
+)
 GROUPS: dict[Group, Profile] = {(g, h): Profile.from_counts([5, 3]) for g in "ab" for h in "xy"}
 
 
@@ -39,13 +41,13 @@ def _groups(levels: Levels) -> Any:
         grouped = GroupedProfile(("g", "h"), GROUPS, unit=PrivacyUnit.item(), levels=levels, above=above)
         return release_groups(grouped, epsilon=2, simulations=2)
     units = BoundedUnits(3, Profile.from_counts([1, 4, 5]), Bounded.ITEMS_OF_USERS)
-    grouped = GroupedProfile(("g", "h"), GROUPS, unit=USER, order_key=KEY, levels=levels, units=units)
+    grouped = GroupedProfile(("g", "h"), GROUPS, unit=USER, order_key=KEY, where="n = 7", levels=levels, units=units)
     return release_groups(grouped, epsilon=2, excess_share="1/4", simulations=2)
 
 
 def _release() -> Any:
     made = FrobeniusMechanism("0.5", USER).release(Profile.from_counts([9, 4, 4, 1]), source=SeededSource(1))
-    return replace(made, simulations=2, order_key=KEY, receipt=RECEIPT)
+    return replace(made, simulations=2, order_key=KEY, where="n = 7", receipt=RECEIPT)
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -60,8 +62,16 @@ MADE: dict[str, Callable[[], Any]] = {
     "tally": lambda: KRR(alphabet=3, epsilon=1).tally(KRR(alphabet=3, epsilon=1).randomize([0, 2, 2])),
 }
 # What a value need not have, wherever it is.
-MAY_BE_NULL = {"order_key", "excess", "items", "zeros", "receipt", "party_epsilon", "found_with", "nested", "crossing"}
-MAY_BE_NULL |= {"range", "zeros_standard_error", "band", "prevalence_band", "zeros_interval", "items_interval"}
+MAY_BE_NULL = {"order_key", "where", "excess", "items", "zeros", "receipt", "party_epsilon", "found_with", "nested"}
+MAY_BE_NULL |= {
+    "crossing",
+    "range",
+    "zeros_standard_error",
+    "band",
+    "prevalence_band",
+    "zeros_interval",
+    "items_interval",
+}
 
 
 def _document(value: Any, path: Path) -> Any:

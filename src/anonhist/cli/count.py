@@ -13,8 +13,8 @@ from anonhist.terminal.destinations import STDOUT, Outputs, check_target
 from anonhist.terminal.options import counting_options, output_options, users_option
 from anonhist.terminal.reading import ENGINE, are_parts, held_source, source_argument, tell_operator
 
-_INPUT = "label", "count", "user", "max_per_user", "keep_null", "table", "format_", "delimiter", "no_header"
-_OF_THE_FIRST = ("hash_labels", "order_key", "like", "keep_null")
+_INPUT = "label", "count", "user", "max_per_user", "where", "keep_null", "table", "format_", "delimiter", "no_header"
+_OF_THE_FIRST = ("hash_labels", "order_key", "like", "keep_null", "where")
 _SECTIONS = {
     "Part": ("part", "onto", "like", "hash_labels", "order_key"),
     "Input": _INPUT,
@@ -157,6 +157,7 @@ def _count(
         assert outputs.output is not None  # noqa: S101  # one of both was given
         write_part(held, outputs.output, part=part, overwrite=outputs.force, **own, **said)
         return outputs.output
-    said.pop("keep_null")
+    # The total says which rows count.
+    del said["keep_null"], said["where"]
     count_into(held, onto, output=outputs.output, part=part, overwrite=outputs.force, **said)
     return outputs.output or onto

@@ -250,7 +250,7 @@ def _number(what: str, value: object) -> int:
 FORMAT = "anonhist/release"
 _FIELDS = {
     *("format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"),
-    *("order_key", "excess", "items", "zeros", "receipt"),
+    *("order_key", "where", "excess", "items", "zeros", "receipt"),
 }
 _GUARANTEE_FIELDS = {
     *("sentence", "unit", "bound", "sketches", "groups", "relation", "epsilon", "delta", "arithmetic", "spending"),
@@ -292,6 +292,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
         "order_key": release.order_key,
+        "where": release.where,
         "excess": optional(excess_document, release.excess),
         "items": release.items,
         "zeros": release.zeros,
@@ -368,6 +369,7 @@ def how_made(top: Mapping[str, Any]) -> dict[str, Any]:
         "reason": text(top["reason"], "the reason"),
         "library_version": text(top["library_version"], "the library version"),
         "order_key": optional(partial(text, what="the order key"), top["order_key"]),
+        "where": optional(partial(text, what="the condition on rows"), top["where"]),
         "receipt": optional(receipt_from, top["receipt"]),
     }
 

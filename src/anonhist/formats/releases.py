@@ -311,7 +311,7 @@ GROUPS_FILES = document_files(
 WINDOWS_FORMAT = "anonhist/cumulative-release"
 _NUMBERS = ("values", "lows", "highs")
 _WINDOWS_FIELDS = {
-    *("format", "version", "library_version", "guarantee", "mechanism", "reason", "order_key", "thresholds"),
+    *("format", "version", "library_version", "guarantee", "mechanism", "reason", "order_key", "where", "thresholds"),
     *("days", "receipt", "by", "groups"),
 }
 
@@ -332,6 +332,7 @@ def to_cumulative_document(release: Windows) -> dict[str, Any]:
         "mechanism": {"name": grouped.mechanism.name, "parameters": dict(grouped.mechanism.parameters)},
         "reason": grouped.reason,
         "order_key": grouped.order_key,
+        "where": grouped.where,
         "thresholds": list(grouped.thresholds),
         "days": list(grouped.days),
         "receipt": optional(receipt_document, grouped.receipt),

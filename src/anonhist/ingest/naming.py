@@ -382,11 +382,26 @@ def order_of(table: Any, name: str) -> dict[str, Any]:
         return {RANKS[-1]: _order_of_type(table, name)}
     if name + ORDER in table.collect_schema().names():
         return {RANKS[-1]: nw.col(name + ORDER)}
+    is_number, number = numbers_of(name, held)
     rank = nw.col(held.column(name)).str.slice(0, 1)
-    is_number = rank == _CLASS_OF_NUMBERS
-    # Engines may cast rows of which they are not asked.
-    number = nw.when(is_number).then(named).otherwise(nw.lit("0")).cast(nw.Float64)
     return dict(zip(RANKS, (rank, number, nw.when(~is_number).then(named).otherwise(nw.lit(""))), strict=True))
+
+
+def numbers_of(name: str, held: Declared) -> tuple[Any, Any]:
+    """Return whether values that are named one by one are numbers, and these as floats, 0 elsewhere."""
+    import narwhals as nw
+
+    is_number = nw.col(held.column(name)).str.slice(0, 1) == _CLASS_OF_NUMBERS
+    # Engines may cast rows of which they are not asked.
+    return is_number, nw.when(is_number).then(nw.col(name)).otherwise(nw.lit("0")).cast(nw.Float64)
+
+
+def whole_as_floats(table: Any, name: str) -> Any:
+    """Return a column of whole numbers of pandas as one of floats: a series."""
+    import narwhals as nw
+
+    # Arrow's cast, which pandas uses for columns of Arrow, refuses numbers that a float would round.
+    return nw.from_native(table.to_native()[name].astype("float64"), series_only=True)
 
 
 def _order_of_type(table: Any, name: str) -> Any:
@@ -396,8 +411,7 @@ def _order_of_type(table: Any, name: str) -> Any:
     if isinstance(kind, nw.String | nw.Categorical | nw.Enum | nw.Unknown | nw.Object):
         return as_text(table, name)
     if kind.is_integer() and is_of_pandas(table):
-        # Arrow's cast, which pandas uses for columns of Arrow, refuses numbers that a float would round.
-        return nw.from_native(table.to_native()[name].astype("float64"), series_only=True)
+        return whole_as_floats(table, name)
     if kind.is_integer():
         column = column.cast(nw.Float64)
     elif kind.is_float():

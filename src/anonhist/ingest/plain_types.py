@@ -135,7 +135,7 @@ _NOT_THERE = (
     "This table would hold Python objects, but is not in memory yet: collect it first, or convert the column to text "
     "or numbers."
 )
-_NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
+NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
 # What is ordered as it is, in this order of types; a time is a date, too, and a truth value a number.
 _TRUTH, _NUMBER, _TEXT, _DATE, _TIME, _ZONED, _CLOCK, _DURATION, _BYTES, _OTHER = range(10)
 
@@ -237,7 +237,7 @@ def _key(value: Any) -> tuple[Any, ...] | None:
         return _TRUTH, bool(value)
     if isinstance(value, np.timedelta64):
         return _OTHER, type(value).__name__, value_name(value) or ""
-    return (_NUMBER, _as_float(value)) if isinstance(value, _NUMBERS) else _key_of_others(value)
+    return (_NUMBER, float_of(value)) if isinstance(value, NUMBERS) else _key_of_others(value)
 
 
 def _key_of_others(value: Any) -> tuple[Any, ...]:
@@ -257,7 +257,8 @@ def _instant(value: datetime) -> tuple[int, datetime]:
         return (-1 if value.year == MINYEAR else 1), value.replace(tzinfo=UTC)
 
 
-def _as_float(value: Any) -> float:
+def float_of(value: Any) -> float:
+    """Return a number as a float, an infinite one where it is too large for that."""
     try:
         return float(value)
     except OverflowError:

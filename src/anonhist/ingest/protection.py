@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
+from anonhist.frozen import optional
 from anonhist.ingest.group_names import UNGROUPED, Grouping, is_shown_as_written, parts_of
 from anonhist.ingest.query import Columns
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
+from anonhist.profiles.where import Condition, parse_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +30,8 @@ class Protection:
     """Whom a release of what is read protects, and which rows count for it: public choices, as for ``read_groups``.
 
     ``unit`` is None where nobody says whom, ``order_key`` where nothing is chosen at random; it is drawn anew where a
-    call gives none. ``grouping`` says by what rows are grouped, and has no groups yet.
+    call gives none. ``grouping`` says by what rows are grouped, and has no groups yet. Rows for which ``where`` is not
+    true do not count, before anything is bounded.
     """
 
     unit: PrivacyUnit | None = None
@@ -38,6 +41,7 @@ class Protection:
     order_key: str | None = None
     keep_null: bool = False
     grouping: Grouping = UNGROUPED
+    where: Condition | None = None
 
     @classmethod
     def of_profile(
@@ -50,11 +54,12 @@ class Protection:
         order_key: str | None,
         keep_null: bool,
         count_users: bool,
+        where: str | None,
     ) -> Protection:
         """Return what a call of ``read_profile`` says, or refuse what contradicts itself."""
         most = check_users(user, max_per_user, order_by, count_users=count_users)
         unit, key = unit_of_profile(unit, most), key_where(order_key, needed=user is not None)
-        return cls(unit, user, most, order_by, key, keep_null)
+        return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where))
 
     @classmethod
     def of_groups(
@@ -70,6 +75,7 @@ class Protection:
         order_by: str | None,
         order_key: str | None,
         keep_null: bool,
+        where: str | None,
     ) -> Protection:
         """Return what a call of ``read_groups`` says, or refuse what contradicts itself."""
         most = check_users(user, max_per_user, order_by, count_users=False)
@@ -77,7 +83,7 @@ class Protection:
         protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
         chooses = user is not None or grouping.groups_per_label is not None
         key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
-        return cls(protected, user, most, order_by, key, keep_null, grouping)
+        return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where))
 
     @property
     def protected(self) -> PrivacyUnit:
@@ -88,6 +94,16 @@ class Protection:
     def columns_read(self) -> tuple[str | None, ...]:
         """The columns that it takes, None for those that nobody names."""
         return self.user, self.order_by, *(part.column for part in self.grouping.parts)
+
+    @property
+    def filtering(self) -> tuple[str, ...]:
+        """The columns that decide which rows count."""
+        return () if self.where is None else self.where.columns
+
+    @property
+    def said_where(self) -> str | None:
+        """The text of the condition, as releases have it."""
+        return None if self.where is None else str(self.where)
 
     @property
     def bounded(self) -> tuple[Bounded, int]:

@@ -50,6 +50,7 @@ def read_profile(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    where: str | None = None,
     unit: PrivacyUnit | None = None,
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -113,6 +114,12 @@ def read_profile(
         Whether the first line of delimited text names the columns; without one they are column0, column1, ….
     keep_null
         Count rows without a label as one more label instead of leaving them out.
+    where
+        Which rows count, such as ``"country = 'DE' and day >= '2026-11-01'"``: all others are left out before anything
+        is bounded. Columns are compared with literals of their types by =, <>, <, <=, >, >=, ``in``, ``between`` and
+        ``is null``, joined by ``and``, ``or`` and ``not``; a missing value is neither equal nor unequal to anything.
+        The condition is public: the profile and its release have it as ``where``. Choose it without looking at the
+        data. Columns of text, such as all of delimited text and JSON lines, are compared with texts.
     unit
         Whom a release protects, where the source says nothing of users. Nodes of a graph need more than counts: see
         :func:`release_degrees`.
@@ -155,6 +162,7 @@ def read_profile(
             delimiter=delimiter,
             header=header,
             keep_null=keep_null,
+            where=where,
             count_users=count_users,
         )
         return _of_parts(source, max_per_user, unit, limits, progress)
@@ -166,12 +174,13 @@ def read_profile(
         order_key=order_key,
         keep_null=keep_null,
         count_users=count_users,
+        where=where,
     )
     if format is not None and format not in FORMATS:
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
     said = SaidOfRows(format, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits).as_counted()
-    labels = named.lone_labels(user)
+    labels = named.lone_labels(protection)
     if labels is not None:
         return _from_labels(labels, protection, notify)
     shares = None if progress is None else Shares(progress)
@@ -187,17 +196,21 @@ def read_profile(
             pairs = _events(opened, columns, notify, shares)
         # Last, so that what is refused was refused for what it shows to every reading.
         users = bounded_units(opened.table, columns, *protection.bounded) if count_users else None
-    return _profile(pairs, protection.unit, protection.order_key, users)
+    return _profile(pairs, protection.unit, protection.order_key, protection.said_where, users)
 
 
 def _profile(
-    pairs: list[tuple[int, int]], unit: PrivacyUnit | None, key: str | None = None, users: BoundedUnits | None = None
+    pairs: list[tuple[int, int]],
+    unit: PrivacyUnit | None,
+    key: str | None = None,
+    where: str | None = None,
+    users: BoundedUnits | None = None,
 ) -> Profile:
     found: Counter[int] = Counter()
     for count, prevalence in pairs:
         found[count] += prevalence
     counts = sorted(found)
-    return Profile(counts, [found[count] for count in counts], unit=unit, order_key=key, users=users)
+    return Profile(counts, [found[count] for count in counts], unit=unit, order_key=key, where=where, users=users)
 
 
 def _of_parts(
@@ -210,7 +223,7 @@ def _of_parts(
     parts = Parts(source, check_bound(max_per_user))
     unit = unit_of_profile(unit, parts.max_per_user)
     key = None if parts.max_per_user is None else parts.document.key
-    return _profile(parts.pairs(limits or NO_LIMITS, progress), unit, key)
+    return _profile(parts.pairs(limits or NO_LIMITS, progress), unit, key, parts.document.where)
 
 
 def _events(

@@ -7,8 +7,8 @@ that nothing reads, is asked about: to leave it out would lose its counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from anonhist.ingest.files import COUNTED, LINES, Form, check_stated, check_ther
 from anonhist.ingest.holders import ArrowTable, Files, FrameOfPolars, Holder, NoTable, Reading, StandardInput, holder_of
 from anonhist.ingest.memory import counted_table, plain_labels
 from anonhist.ingest.protection import Protection
+from anonhist.ingest.where import filtered
 
 _STRUCTURES = (
     "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
@@ -134,7 +135,7 @@ class Source:
             return self
         return replace(self, holder=holder_of(counted_table(of, self.rows.format), table=self.holder.table))
 
-    def lone_labels(self, user: str | None) -> list[Any] | None:
+    def lone_labels(self, protection: Protection) -> list[Any] | None:
         """Return the labels of a source that is nothing but labels in memory, which have no columns; else None."""
         of = self.holder.of
         if isinstance(self.holder, FrameOfPolars | ArrowTable):
@@ -143,7 +144,7 @@ class Source:
             if str(kind).casefold().startswith("struct"):
                 raise UsageError(_STRUCTURES)
         labels = plain_labels(of) if isinstance(self.holder, NoTable) else None
-        named = (self.rows.label, self.rows.count, user, self.holder.table)
+        named = (self.rows.label, self.rows.count, protection.user, protection.where, self.holder.table)
         if labels is None or (named == (None,) * len(named) and self.rows.format not in (*COUNTED, "uniq")):
             return labels
         raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
@@ -161,13 +162,15 @@ class Source:
         """
         said, user, known = self.rows, protection.user, self.rows.format
         others, count = header.without(*protection.columns_read, *used), said.column_of_counts
+        # What decides which rows count is no label, unless that is said or it is all there is.
+        unasked = others.without(*protection.filtering)
         is_unsaid = (said.format, said.count) == (None, None)
         # Names of columns may say what rows are where they are public: keys are data, and so may the first line be.
         if is_unsaid and self.holder.form is not Form.JSON and not isinstance(self.holder, StandardInput):
-            names = tuple(others.names)
-            if said.label is None and names == COUNTED["prevalences"]:
+            names = tuple(others.names), tuple(unasked.names)
+            if said.label is None and COUNTED["prevalences"] in names:
                 known = "prevalences"
-            elif said.label in (None, "label") and names == COUNTED["counts"]:
+            elif said.label in (None, "label") and COUNTED["counts"] in names:
                 known = "counts"
         if user is not None and known in COUNTED:
             raise UsageError(f"{OF_USERS[:-1]}: give `count={NO_COUNT!r}` if each row is one item.")
@@ -177,7 +180,8 @@ class Source:
             kind = RowKind("counts", *said.in_place(others, said.label, count, "counts"))
         else:
             header.require(count=count)
-            label = others.without(count).label_column(None) if said.label is None else said.label
+            lone = (unasked if len(unasked.without(count).names) == 1 else others).without(count)
+            label = lone.label_column(None) if said.label is None else said.label
             kind = RowKind("events" if count is None else "counts", label, count)
         if kind.rows == "counts" and kind.label == kind.count:
             raise UsageError(f"Column {kind.label!r} cannot hold both labels and counts: name two (`label`, `count`).")
@@ -187,8 +191,13 @@ class Source:
             # A single column is that of labels, unless it is called as counts are and nobody named it.
             refuse_counts(others.without(said.label), None if user is None else _HOW_OF_USERS)
         header.require(user=user, order=protection.order_by)
+        if kind.rows != "events" and {kind.count, kind.prevalence} & {*protection.filtering}:
+            raise UsageError(
+                "`where` must not ask for counts: one item more could decide whether all items of its label count."
+            )
         return kind
 
+    @contextmanager
     def open(
         self,
         protection: Protection,
@@ -196,15 +205,19 @@ class Source:
         twice: bool = False,
         progress: Callable[[float], None] | None = None,
         spilling: Spilling = Spilling.TO_FOLDER,
-    ) -> AbstractContextManager[Opened]:
-        """Open it to read the columns of its rows, of a protection, and others: see :meth:`Holder.open`."""
+    ) -> Iterator[Opened]:
+        """Open it to read the columns of its rows, of a protection, and others: see :meth:`Holder.open`.
+
+        It has the rows for which the condition of the protection is true, and no others.
+        """
         keys: tuple[str | None, ...] = ()
         if self.holder.form is Form.JSON:
             # Whoever mistyped the name of a release is not told of keys.
             check_there(self.holder.of)
-            keys = (*self.rows.keys(), *protection.columns_read, *others)
+            keys = (*self.rows.keys(), *protection.columns_read, *protection.filtering, *others)
         asked = Reading(keys, twice=twice, progress=progress, spilling=spilling, limits=self.limits)
-        return self.holder.open(asked)
+        with self.holder.open(asked) as opened:
+            yield opened if protection.where is None else filtered(opened, protection.where)
 
 
 def refuse_counts(unused: Header, how: str | None) -> None:

@@ -88,7 +88,11 @@ def with_used_columns(query: Any) -> Any:
     whole = query.to_native().op()
     used: dict[Any, set[str]] = {}
     for field in whole.find(operations.Field):
-        used.setdefault(field.rel, set()).add(field.name)
+        rows = field.rel
+        # Filters have the columns of what they filter.
+        while isinstance(rows, operations.Filter):
+            rows = rows.parent
+        used.setdefault(rows, set()).add(field.name)
     fewer = {
         rows: operations.Project(rows.parent, {name: rows.values[name] for name in rows.values if name in names})
         for rows, names in used.items()

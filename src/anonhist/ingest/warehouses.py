@@ -143,11 +143,24 @@ def with_bytes(table: Any, names: list[str]) -> tuple[Any, list[str]]:
     """
     import narwhals as nw
 
-    if not table.implementation.is_ibis() or engine_of(table) != "postgres":
+    if not is_postgresql(table):
         return table, names
     native = table.to_native()
     encoded = {f"{name}_bytes": _bytes_of_postgres(native[name]) for name in names}
     return nw.from_native(native.mutate(**encoded)), list(encoded)
+
+
+def is_postgresql(table: Any) -> bool:
+    """Return whether PostgreSQL holds a Narwhals table."""
+    return bool(table.implementation.is_ibis()) and engine_of(table) == "postgres"
+
+
+def with_bytes_of(table: Any, name: str, made: str) -> Any:
+    """Return a table of PostgreSQL with the UTF-8 of the texts of a column in another, which ``made`` names."""
+    import narwhals as nw
+
+    native = table.to_native()
+    return nw.from_native(native.mutate(**{made: _bytes_of_postgres(native[name])}))
 
 
 def plain_types_of_ibis(table: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import optional
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.groups.lists import group_rows
@@ -28,6 +29,7 @@ from anonhist.ingest.query import (
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.where import parse_where
 from anonhist.profiles.windows import (
     CumulativeCounts,
     GroupedCumulativeCounts,
@@ -71,7 +73,9 @@ def read_windows(
     return GroupedCumulativeCounts(
         tuple(each.name for each in parts),
         {
-            group: CumulativeCounts(thresholds, days, each, unit=protection.protected, order_key=key)
+            group: CumulativeCounts(
+                thresholds, days, each, unit=protection.protected, order_key=key, where=protection.said_where
+            )
             for group, each in counts.items()
         },
     )
@@ -174,6 +178,7 @@ def read_cumulative(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    where: str | None = None,
     unit: PrivacyUnit | None = None,
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
@@ -193,7 +198,7 @@ def read_cumulative(
         "2026-11". Rows of others are left out before anything is bounded or counted.
     thresholds
         Ascending whole numbers of at least 1, which must be public.
-    label, count, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null
+    label, count, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null, where
         As for :func:`read_profile`. A user's items are bounded over all days together.
     unit
         Whom a release protects, where the source says nothing of users.
@@ -233,6 +238,7 @@ def read_cumulative(
         order_key=order_key,
         keep_null=keep_null,
         unit=unit,
+        where=where,
     )
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
@@ -270,14 +276,16 @@ def windows_asked(
     order_key: str | None,
     keep_null: bool,
     unit: PrivacyUnit | None,
+    where: str | None,
 ) -> WindowsAsked:
     """Return which windows a call of ``read_cumulative`` or ``read_cumulative_groups`` reads, or refuse it."""
-    most = check_users(user, max_per_user, order_by, count_users=False)
+    most, condition = check_users(user, max_per_user, order_by, count_users=False), optional(parse_where)(where)
     if grouped is None:
         dates, levels = listed_days(by, days), parse_thresholds(thresholds)
         protected = unit_of_windows(unit, most, levels, bounds=None)
         key = key_where(order_key, needed=user is not None)
-        return WindowsAsked(Protection(protected, user, most, order_by, key, keep_null), dates, levels, [()])
+        protection = Protection(protected, user, most, order_by, key, keep_null, where=condition)
+        return WindowsAsked(protection, dates, levels, [()])
     grouping = unlisted_grouping(grouped.by, None, most, grouped.max_groups_per_user, grouped.max_groups_per_label)
     rows = group_rows(grouped.groups, grouping.parts)
     part, listed = listed_days(by, days)
@@ -288,7 +296,7 @@ def windows_asked(
     protected = unit_of_windows(unit, most, levels, bounds=(grouping.groups_per_user, grouping.groups_per_label))
     chooses = user is not None or grouping.groups_per_label is not None
     key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
-    protection = Protection(protected, user, most, order_by, key, keep_null, grouping)
+    protection = Protection(protected, user, most, order_by, key, keep_null, grouping, condition)
     return WindowsAsked(protection, (part, listed), levels, rows)
 
 
@@ -358,6 +366,7 @@ def read_cumulative_groups(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    where: str | None = None,
     unit: PrivacyUnit | None = None,
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
@@ -377,7 +386,7 @@ def read_cumulative_groups(
         The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
     days, thresholds
         As for :func:`~anonhist.ingest.windows.read_cumulative`; the same for all groups.
-    label, count, user, order_by, order_key, table, delimiter, header, keep_null
+    label, count, user, order_by, order_key, table, delimiter, header, keep_null, where
         As for :func:`read_groups`.
     max_per_user
         How many items of each user count, over all groups and days together; or, with ``max_groups_per_user``, in each
@@ -427,6 +436,7 @@ def read_cumulative_groups(
         order_key=order_key,
         keep_null=keep_null,
         unit=unit,
+        where=where,
     )
     said = SaidOfRows(None, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)

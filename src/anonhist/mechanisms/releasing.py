@@ -345,7 +345,7 @@ class PreparedRelease:
         if self.excess is not None and units is not None:
             excess = self.excess.release(units, source=source)
             released = replace(released, excess=excess, guarantee=excess.add_to(released.guarantee))
-        released = _with_key(released, profile)
+        released = _with_choice(released, profile)
         return released if self.simulations is None else replace(released, simulations=self.simulations)
 
     def release_each(self, profiles: Sequence[Profile], *, source: RandomSource | None = None) -> Iterator[Released]:
@@ -355,7 +355,7 @@ class PreparedRelease:
         """
         made = self.mechanism.release_each(profiles, source=source, reason=self.reason, simulations=self.simulations)
         for each in made:
-            yield each._replace(release=_with_key(each.release, profiles[each.place]))
+            yield each._replace(release=_with_choice(each.release, profiles[each.place]))
 
 
 def _bounded_units(profile: Profile, excess: ExcessMechanism) -> BoundedUnits:
@@ -369,9 +369,11 @@ def _bounded_units(profile: Profile, excess: ExcessMechanism) -> BoundedUnits:
     return units
 
 
-def _with_key(released: Release, profile: Profile) -> Release:
-    """Add the order key, which was drawn independently of the data, so it may be published."""
-    return released if profile.order_key is None else replace(released, order_key=profile.order_key)
+def _with_choice(released: Release, profile: Profile) -> Release:
+    """Add which rows counted: by a public condition, and an order key that was drawn independently of the data."""
+    if profile.order_key is profile.where is None:
+        return released
+    return replace(released, order_key=profile.order_key, where=profile.where)
 
 
 @dataclass(frozen=True)

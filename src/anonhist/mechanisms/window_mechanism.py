@@ -148,6 +148,7 @@ class WindowMechanism(Setting):
             reason=reason or f"The {self.name} mechanism was asked for.",
             library_version=__version__,
             order_key=counts.order_key,
+            where=counts.where,
         )
 
     def check_counts(self, counts: CumulativeCounts) -> None:

@@ -12,9 +12,11 @@ import numpy as np
 
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
+from anonhist.frozen import optional
 from anonhist.numeric.arrays import sum_equal
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.profile import BoundedUnits, Profile
+from anonhist.profiles.where import where_text
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -167,6 +169,8 @@ class GroupedProfile(ByGroup[Profile]):
         The unit that a release protects at least, over all groups together.
     order_key
         The key of the random choice by which items or groups were kept, if any.
+    where
+        The condition on which rows counted, as for ``read_profile``; None if all did.
     finding
         What was spent on finding the groups, if they were found in the data: ``epsilon``, ``delta`` and ``relation``.
     receipt
@@ -196,13 +200,14 @@ class GroupedProfile(ByGroup[Profile]):
     by: tuple[str, ...]
     unit: PrivacyUnit
     order_key: str | None
+    where: str | None
     finding: Finding | None
     receipt: Receipt | None
     levels: Levels | None
     above: tuple[GroupedProfile, ...]
     units: BoundedUnits | None
-    _others = ("unit", "order_key", "finding", "receipt", "levels", "above", "units")
-    _not_compared = ("order_key", "receipt", "units")
+    _others = ("unit", "order_key", "where", "finding", "receipt", "levels", "above", "units")
+    _not_compared = ("order_key", "where", "receipt", "units")
 
     def __init__(
         self,
@@ -211,6 +216,7 @@ class GroupedProfile(ByGroup[Profile]):
         *,
         unit: PrivacyUnit,
         order_key: str | None = None,
+        where: str | None = None,
         finding: Finding | None = None,
         receipt: Receipt | None = None,
         levels: Levels | None = None,
@@ -220,7 +226,7 @@ class GroupedProfile(ByGroup[Profile]):
         """Check and freeze the groups."""
         # Each knows whom the whole protects: a release of it alone must not promise less.
         known = {
-            group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key)
+            group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key, where=where)
             for group, each in profiles.items()
         }
         super().__init__(by, known)
@@ -232,6 +238,7 @@ class GroupedProfile(ByGroup[Profile]):
         vars(self).update(
             unit=unit,
             order_key=order_key,
+            where=optional(where_text)(where),
             finding=finding,
             receipt=receipt,
             levels=levels,

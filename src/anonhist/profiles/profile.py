@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError, kind_of
-from anonhist.frozen import Converted, frozen, named
+from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.numeric.arrays import sum_equal
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels, whole_numbers
+from anonhist.profiles.where import where_text
 
 
 class Bounded(Enum):
@@ -125,6 +126,8 @@ class Profile:
         The unit that a release of this profile protects at least; one item by default.
     order_key
         The key of the random choice by which items of each user were kept, if any: 32 hexadecimal digits.
+    where
+        The condition on which rows counted, as for ``read_profile``; None if all did.
     users
         The number of items of each user before some were left out, if that was counted.
 
@@ -142,6 +145,8 @@ class Profile:
         The unit that a release of this profile protects, unless a larger one is asked for.
     order_key : str or None
         As given. It was drawn independently of the data, so a release may publish it. Equal profiles may differ in it.
+    where : str or None
+        As given, in one form of all that mean the same to a reader. Equal profiles may differ in it.
     users : BoundedUnits or None
         As given; as private as the counts. Released profiles have None. Equal profiles may differ in it.
 
@@ -150,7 +155,7 @@ class Profile:
     DataError
         If the numbers are not whole, not positive or not ascending, or n would pass 2⁶³ − 1.
     UsageError
-        If the unit, the key or the users are of another type.
+        If the unit, the key, the condition or the users are of another type.
 
     Examples
     --------
@@ -167,6 +172,7 @@ class Profile:
     num_labels: int
     unit: PrivacyUnit
     order_key: str | None
+    where: str | None
     users: BoundedUnits | None
     _cumulative: NDArray[np.int64]
 
@@ -177,6 +183,7 @@ class Profile:
         *,
         unit: PrivacyUnit | None = None,
         order_key: str | None = None,
+        where: str | None = None,
         users: BoundedUnits | None = None,
     ) -> None:
         """Check and freeze the counts and their prevalences."""
@@ -208,7 +215,8 @@ class Profile:
             n=total,
             num_labels=int(cumulative[0]),
             unit=unit or _ITEM,
-            order_key=None if order_key is None else parse_order_key(order_key),
+            order_key=optional(parse_order_key)(order_key),
+            where=optional(where_text)(where),
             users=users,
         )
 
@@ -329,7 +337,9 @@ class Profile:
 
     def with_unit(self, unit: PrivacyUnit) -> Self:
         """Return the same profile with another privacy unit."""
-        return type(self)(self.counts, self.prevalences, unit=unit, order_key=self.order_key, users=self.users)
+        return type(self)(
+            self.counts, self.prevalences, unit=unit, order_key=self.order_key, where=self.where, users=self.users
+        )
 
     def partition(self) -> NDArray[np.int64]:
         """Return the counts in descending order, one per label: the long form, O(num_labels) memory.
@@ -422,7 +432,7 @@ class Profile:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor, so that a damaged pickle is refused like any other bad data."""
-        rebuild = partial(type(self), unit=self.unit, order_key=self.order_key, users=self.users)
+        rebuild = partial(type(self), unit=self.unit, order_key=self.order_key, where=self.where, users=self.users)
         return rebuild, (self.counts, self.prevalences)
 
     def __repr__(self) -> str:

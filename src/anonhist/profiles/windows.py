@@ -16,6 +16,7 @@ from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.numeric.arrays import read_only
 from anonhist.privacy import PrivacyUnit, parse_order_key
 from anonhist.profiles.grouped import ByGroup, Group
+from anonhist.profiles.where import where_text
 
 # A release has an interval for each threshold on each day.
 MOST_THRESHOLDS, MOST_DAYS = 100, 1_100
@@ -63,6 +64,8 @@ class CumulativeCounts:
         The unit that a release protects at least.
     order_key
         The key of the random choice by which items of users were kept, if any.
+    where
+        The condition on which rows counted, as for ``read_cumulative``; None if all did.
 
     Raises
     ------
@@ -85,6 +88,7 @@ class CumulativeCounts:
     )
     unit: PrivacyUnit = field(default_factory=PrivacyUnit.item)
     order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None, shown=False)
+    where: Converted[str | None, str | None] = converted(optional(where_text), default=None, shown=False)
 
     @property
     def k_plus(self) -> NDArray[np.int64]:
@@ -132,8 +136,8 @@ class GroupedCumulativeCounts(ByGroup[CumulativeCounts]):
     by
         The names of the grouping columns; none for the one group ``()``, of everything together.
     counts
-        The counts of each group, all with the same thresholds, days, unit and order key. Which groups there are is
-        public.
+        The counts of each group, all with the same thresholds, days, unit, order key and condition on rows. Which
+        groups there are is public.
 
     Raises
     ------
@@ -149,8 +153,8 @@ class GroupedCumulativeCounts(ByGroup[CumulativeCounts]):
     [[4, 5], [0, 2]]
     """
 
-    _shared = ("thresholds", "days", "unit", "order_key")
-    _must_share = "All groups must have the same thresholds, days, unit and order key."
+    _shared = ("thresholds", "days", "unit", "order_key", "where")
+    _must_share = "All groups must have the same thresholds, days, unit, order key and condition on rows."
 
     def __init__(self, by: tuple[str, ...], counts: Mapping[Group, CumulativeCounts]) -> None:
         """Check and freeze the groups."""

@@ -121,6 +121,8 @@ def _made(release: OneRelease) -> dict[str, Any]:
         "mechanism": release.mechanism.name,
         "parameters": dict(release.mechanism.parameters),
         "order_key": release.order_key,
+        # Ledgers have digests of releases of all rows, which must not change.
+        **({} if release.where is None else {"where": release.where}),
         "receipt": receipt_content(release.receipt),
     }
 

@@ -51,6 +51,8 @@ class CumulativeRelease(OneRelease):
         Version of this package that made the release.
     order_key
         The key of the random choice by which items of users, or groups of users and labels, were kept, if any.
+    where
+        The condition on which rows counted, as for ``read_cumulative``; None if all did.
     receipt
         Where the release was charged, if a ledger keeps account.
 
@@ -170,7 +172,7 @@ class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
     """
 
     known_as = "windows of groups"
-    _shared = ("thresholds", "days", "mechanism", "reason", "library_version", "order_key", "receipt")
+    _shared = ("thresholds", "days", "mechanism", "reason", "library_version", "order_key", "where", "receipt")
 
     def __init__(self, by: tuple[str, ...], releases: Mapping[Group, CumulativeRelease]) -> None:
         """Check and freeze the groups."""

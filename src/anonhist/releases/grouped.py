@@ -57,6 +57,7 @@ class NestedTotals:
                 recorded_error=error,
                 simulations=runs.size if error is None else error.simulations,
                 order_key=first.order_key,
+                where=first.where,
                 evidence=None if isinstance(known, ReleaseError) else known,
             )
         return totals
@@ -219,10 +220,13 @@ def on_condition(release: Release, found_with: tuple[Fraction, Fraction] | None)
     return replace(release, guarantee=replace(release.guarantee, conditions=(condition,)))
 
 
+_SHARED = ("mechanism", "reason", "order_key", "where")
+
+
 def _level_guarantee(releases: Mapping[Group, Release], *, is_public: bool) -> Guarantee:
     first = next(iter(releases.values()))
     for each in releases.values():
-        if (each.mechanism, each.reason, each.order_key) != (first.mechanism, first.reason, first.order_key):
+        if any(getattr(each, name) != getattr(first, name) for name in _SHARED):
             raise UsageError("The releases of all groups must be made by one mechanism, in one step.")
     delta = total_delta(first.mechanism, len(releases) if is_public else None)
     return replace(first.mechanism.guarantee, delta=delta)

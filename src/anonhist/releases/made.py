@@ -18,6 +18,7 @@ from anonhist.privacy import Guarantee, PrivacyUnit, parse_order_key, short_deci
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import ByGroup, Group
+from anonhist.profiles.where import where_text
 from anonhist.properties.estimate import Estimate
 
 
@@ -229,6 +230,7 @@ class OneRelease(Shown, Tabular, Saved):
     reason: str
     library_version: str
     order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None)
+    where: Converted[str | None, str | None] = converted(optional(where_text), default=None)
     receipt: Receipt | None = None
 
     if TYPE_CHECKING:
@@ -320,6 +322,11 @@ class ReleaseByGroup(ByGroup[One], Shown, Tabular, Saved):
     def order_key(self) -> str | None:
         """The key of the random choice by which items of users, or groups of users and labels, were kept, if any."""
         return self.first.order_key
+
+    @property
+    def where(self) -> str | None:
+        """The condition on which rows counted; None if all did."""
+        return self.first.where
 
     @property
     def left_out(self) -> str:

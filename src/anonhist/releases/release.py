@@ -88,6 +88,8 @@ class Release(OneRelease):
     order_key
         For users, the key of the random choice by which the items of each were kept, if any: 32 hexadecimal digits.
         ``read_profile(…, order_key=…)`` keeps the same items again.
+    where
+        The condition on which rows counted, as for ``read_profile``; None if all did.
     excess
         What the bound on the items of users or labels left out, if a share of the budget was spent on it.
     items

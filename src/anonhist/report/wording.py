@@ -156,7 +156,12 @@ def remarks(release: Release) -> list[tuple[str, str]]:
 
 
 def bound_of(value: Tabular) -> list[tuple[str, str]]:
-    """Return the line that says what intervals leave out where units were bounded; none where they were not."""
+    """Return the lines that say which rows count where others do not, and what a bound on units leaves out."""
+    where = getattr(value, "where", None)
+    return [*([] if where is None else [("Rows", f"Only rows where {where} were counted.")]), *_bound_of(value)]
+
+
+def _bound_of(value: Tabular) -> list[tuple[str, str]]:
     if not value.left_out:
         return []
     said, key = [value.left_out], getattr(value, "order_key", None)

@@ -120,6 +120,14 @@ _row_options = (
     delimiter_option,
     no_header_option,
     click.option(
+        "--where",
+        metavar="CONDITION",
+        help="Which rows count, before anything is bounded, such as \"country = 'DE' and day >= '2026-11-01'\": "
+        "columns compared with literals by =, <>, <, <=, >, >=, in, between and is null, joined by and, or and not. "
+        "It is published with the release: choose it without looking at the data. In CSV and JSON lines all values "
+        "are text.",
+    ),
+    click.option(
         "--keep-null",
         is_flag=True,
         help="Count rows without a label as a label of their own; otherwise they are left out.",

@@ -100,7 +100,10 @@ Format = Literal["events", "labels", "counts", "prevalences", "uniq"]
 
 PROTECTED = ("unit", "max_per_user", "max_count", "relation")
 # The options under "Input" and "Engine", in the order in which help has them.
-INPUT = "label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"
+INPUT = (
+    *("label", "count", "user", "order_by", "order_key", "where", "keep_null", "table", "format_", "delimiter"),
+    "no_header",
+)
 LIMITS = "memory_limit", "threads", "temp_directory"
 ENGINE = "engine", *LIMITS
 READING = *INPUT, *ENGINE
@@ -115,7 +118,7 @@ def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool
 
 def bounding_of(reading: dict[str, Any]) -> dict[str, Any]:
     """Return what the options of reading say of users and of which of their rows count."""
-    return {name: reading[name] for name in ("user", "order_by", "order_key", "keep_null")}
+    return {name: reading[name] for name in ("user", "order_by", "order_key", "keep_null", "where")}
 
 
 def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:

@@ -52,6 +52,7 @@ def read_groups(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    where: str | None = None,
     count_units: bool = False,
     unit: PrivacyUnit | None = None,
     levels: Literal["nested", "crossing"] | None = None,
@@ -103,6 +104,8 @@ def read_groups(
     keep_null
         Count rows without a label as one more label, and rows without a value in a grouping column as a group, which is
         listed as None; without it, they are left out.
+    where
+        Which rows count, as for :func:`read_profile`.
     count_units
         Also count in how many groups each user or label is before the bound on groups, or without one how many items
         each user has in all groups, for ``release_groups(…, excess_share=…)``: the source is asked once more. Refused
@@ -162,13 +165,14 @@ def read_groups(
         order_by=order_by,
         order_key=order_key,
         keep_null=keep_null,
+        where=where,
     )
     said = SaidOfRows(format, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
     charging: AbstractContextManager[Recorded | Unrecorded] = nullcontext(Unrecorded())
     if isinstance(groups, FindGroups):
         columns = by if isinstance(by, str | list | tuple) else None
-        own = {"by": columns, "label": label, "count": count, "user": user, "other": other}
+        own = {"by": columns, "label": label, "count": count, "user": user, "other": other, "where": where}
         account = account_of(ledger, dataset, purpose, run_id, settings=own)
         charging = recording(account, partial(groups.price, protection.protected))
     elif ledger or any(each is not None for each in (dataset, purpose, run_id)):

@@ -124,7 +124,7 @@ def group_batches(table: Any, columns: Columns) -> Iterator[Any]:
 
 
 def group_profiles(
-    table: Any, columns: Columns, unit: PrivacyUnit, key: str | None
+    table: Any, columns: Columns, unit: PrivacyUnit, key: str | None, where: str | None
 ) -> dict[tuple[str | None, ...], Profile]:
     """Run the query, and return a profile for each group that is released."""
     grouping = columns.grouping
@@ -143,7 +143,8 @@ def group_profiles(
     ends = np.searchsorted(at[order], np.arange(len(place) + 1))
     rows = {group: order[first:last] for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)}
     return {
-        group: Profile(*sum_equal(count[own], prevalence[own]), unit=unit, order_key=key) for group, own in rows.items()
+        group: Profile(*sum_equal(count[own], prevalence[own]), unit=unit, order_key=key, where=where)
+        for group, own in rows.items()
     }
 
 
@@ -278,15 +279,16 @@ def read_recorded(
             grouping = grouping.of_found(found, have_totals=levels is not None)
             check_memory(len(grouping.groups))
         columns = replace(columns, grouping=grouping)
-        own, key = tuple(part.name for part in parts), protection.order_key
+        own = tuple(part.name for part in parts)
+        key, where = protection.order_key, protection.said_where
 
         def read_level(depth: int) -> GroupedProfile:
             level = grouping.above(depth)
             least = unit.in_at_most(len(level.groups))
-            profiles = group_profiles(events, replace(columns, grouping=level), least, key)
-            return GroupedProfile(own[:depth], profiles, unit=least, order_key=key)
+            profiles = group_profiles(events, replace(columns, grouping=level), least, key, where)
+            return GroupedProfile(own[:depth], profiles, unit=least, order_key=key, where=where)
 
-        profiles = group_profiles(events, columns, unit, key)
+        profiles = group_profiles(events, columns, unit, key, where)
         if notify is not None and not any(profile.n for profile in profiles.values()):
             notify(_NONE_COUNTS)
         if tells and notify is not None and columns.rows != "prevalences":
@@ -299,6 +301,7 @@ def read_recorded(
         profiles,
         unit=unit,
         order_key=key,
+        where=where,
         finding=finding,
         receipt=None if finding is None else recorded.receipt,
         levels=levels,

@@ -26,6 +26,7 @@ from anonhist.ingest.query import (
 )
 from anonhist.ingest.random_order import HASH, add_hash
 from anonhist.ingest.source import Source
+from anonhist.profiles.where import parse_where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,7 +168,8 @@ def counted(
     Where rows without a label are left out, the operator is told how many there were.
     """
     key = document.order_key() if document.holds == "users" else None
-    protection = Protection(None, user, document.max_per_user, order_key=key, keep_null=document.keep_null)
+    where = None if document.where is None else parse_where(document.where)
+    protection = Protection(None, user, document.max_per_user, order_key=key, keep_null=document.keep_null, where=where)
     source, asks_again = _as_table(source, protection), user is not None and notify is not None
     with source.open(protection, twice=asks_again, progress=progress) as opened:
         kind = source.kind(opened.header, protection)
@@ -194,7 +196,7 @@ def _as_table(source: Source, protection: Protection) -> Source:
     if said.format == "prevalences":
         raise UsageError(_PREVALENCES)
     source = source.as_counted()
-    labels = source.lone_labels(protection.user)
+    labels = source.lone_labels(protection)
     if labels is None:
         return source
     import pyarrow as pa

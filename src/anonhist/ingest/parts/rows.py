@@ -17,6 +17,7 @@ import numpy as np
 
 from anonhist.errors import UsageError, public_error
 from anonhist.privacy import parse_order_key
+from anonhist.profiles.where import where_text
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class PartDocument:
 
     A total has several ``parts``. ``holds`` is ``"labels"`` (with their counts) or ``"users"`` (at most
     ``max_per_user`` items of each); ``key`` is 32 hexadecimal digits, by which users and labels are hashed, None where
-    nothing is.
+    nothing is. Only rows for which ``where`` is true were counted.
     """
 
     parts: tuple[str, ...]
@@ -45,6 +46,7 @@ class PartDocument:
     key: str | None
     max_per_user: int | None
     keep_null: bool
+    where: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself: see :meth:`read`."""
@@ -58,13 +60,16 @@ class PartDocument:
             raise UsageError("It does not hold what it says.")
         if self.key is not None:
             parse_order_key(self.key)
+        if self.where is not None and where_text(self.where) != self.where:
+            raise UsageError("It does not hold what it says.")
         check_distinct(self.parts)
 
     def to_json(self) -> bytes:
         """Return the text for the file's metadata."""
         fields: dict[str, Any] = {"format": FORMAT, "version": VERSION, "private": True, "parts": list(self.parts)}
         fields |= {"holds": self.holds, "labels": self.labels, "key": self.key, "max_per_user": self.max_per_user}
-        return json.dumps(fields | {"keep_null": self.keep_null, "software": f"anonhist {__version__}"}).encode()
+        fields |= {"keep_null": self.keep_null, "where": self.where, "software": f"anonhist {__version__}"}
+        return json.dumps(fields).encode()
 
     @classmethod
     def read(cls, text: bytes, shown: str) -> PartDocument:
@@ -81,7 +86,7 @@ class PartDocument:
         if version > VERSION:
             raise public_error(f"The part {shown} was written by a newer version of anonhist: update anonhist.")
         try:
-            names = ("holds", "labels", "key", "max_per_user", "keep_null")
+            names = ("holds", "labels", "key", "max_per_user", "keep_null", "where")
             return cls(tuple(fields["parts"]), **{name: fields[name] for name in names})
         except (KeyError, TypeError, UsageError):
             raise damaged from None
@@ -116,6 +121,11 @@ def together(documents: Iterable[PartDocument]) -> PartDocument:
             raise UsageError(
                 "Some of these parts count rows without a label, and some leave them out: count all with `keep_null`, "
                 "or all without."
+            )
+        if other.where != first.where:
+            raise UsageError(
+                "Some of these parts count other rows than others (`where`): count all with the same condition, or all "
+                "without."
             )
     names = tuple(name for each in documents for name in each.parts)
     check_distinct(names)

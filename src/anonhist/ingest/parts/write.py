@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from anonhist.errors import AnonhistError, OutputError, UsageError
+from anonhist.frozen import optional
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.locations import as_path
 from anonhist.ingest.parts.counting import counted
@@ -20,6 +21,7 @@ from anonhist.ingest.parts.rows import ENDING, PartDocument, bounded, parse_part
 from anonhist.ingest.protection import check_users
 from anonhist.ingest.random_order import key_where
 from anonhist.ingest.source import SaidOfRows, Source
+from anonhist.profiles.where import where_text
 from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken
 
 if TYPE_CHECKING:
@@ -121,6 +123,7 @@ def write_part(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    where: str | None = None,
     overwrite: bool = False,
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -138,8 +141,8 @@ def write_part(
         As for :func:`read_profile`.
     path
         Where to write the part; ends in .counts.
-    label, count, table, format, delimiter, header, keep_null, notify, progress, limits
-        As for :func:`read_profile`. Prevalences cannot be kept.
+    label, count, table, format, delimiter, header, keep_null, where, notify, progress, limits
+        As for :func:`read_profile`. Prevalences cannot be kept. Parts of different conditions are not added up.
     user, max_per_user
         Column of users, and how many items of each to keep. Of all parts together a release counts at most
         ``max_per_user`` items of each user, those with the smallest keyed hashes. Users are told apart by their names.
@@ -153,8 +156,8 @@ def write_part(
         Public name of the part, such as a date: a release refuses the same name twice. By default the name of the file
         that is written, without its ending.
     like
-        An earlier part whose settings to take: the key, whether labels are hashed, whether rows without a label count,
-        and the bound on users.
+        An earlier part whose settings to take: the key, whether labels are hashed, which rows count (``where``,
+        ``keep_null``), and the bound on users.
     overwrite
         Replace a file that is there already, if it is no ledger and no private file but a part.
 
@@ -190,6 +193,7 @@ def write_part(
         key,
         bound,
         keep_null,
+        optional(where_text)(where),
     )
     if model is not None:
         document = _alike(document, model, user, order_key)
@@ -213,6 +217,8 @@ def _alike(asked: PartDocument, model: PartDocument, user: str | None, order_key
         raise UsageError("`like` names a part with labels as text: leave `hash_labels` out.")
     if asked.keep_null and not model.keep_null:
         raise UsageError("`like` names a part that leaves out rows without a label: leave `keep_null` out.")
+    if asked.where not in (None, model.where):
+        raise UsageError("`like` names a part that counts other rows: leave `where` out.")
     return replace(model, parts=asked.parts)
 
 
@@ -273,8 +279,8 @@ def count_into(
     source
         Events, as for :func:`write_part`, or parts: a path or a pattern that ends in .counts, or a list of such paths.
     total
-        The part to add to. Its settings apply: the key, whether labels are hashed, whether rows without a label count,
-        and the bound on users.
+        The part to add to. Its settings apply: the key, whether labels are hashed, which rows count (``where``,
+        ``keep_null``), and the bound on users.
     output
         Write the new total there and leave the old one as it is.
     label, count, table, format, delimiter, header, notify, progress, limits

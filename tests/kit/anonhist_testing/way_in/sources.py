@@ -259,7 +259,9 @@ def _sqlframe(columns: dict[str, str], rows: Rows) -> Any:
     session = _sqlframe_session()
     session._conn.register("rows_in_memory", arrow_table(columns, rows))
     names = ", ".join(f'"{name}"' for name in columns)
-    return session.sql(f"SELECT {names} FROM rows_in_memory")  # noqa: S608  # names of roles
+    query = f"SELECT {names} FROM rows_in_memory"  # noqa: S608  # names of roles
+    # By its own dialect, names in double quotes are texts.
+    return session.sql(query, dialect="duckdb", qualify=False)
 
 
 def _ibis_memtable(columns: dict[str, str], rows: Rows) -> Any:

@@ -1,0 +1,354 @@
+"""Conditions on rows: which rows are kept, on every engine, and what is refused before any row is read."""
+
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.ingest.columns import Opened
+from anonhist.ingest.holders import Reading, holder_of
+from anonhist.ingest.query import fetch
+from anonhist.ingest.where import filtered
+from anonhist.profiles.where import And, Between, Comparison, Condition, In, IsNull, Not, Or, Value, parse_where
+from anonhist_testing.cases import each_of
+from anonhist_testing.way_in.databases import DATABASES
+from anonhist_testing.way_in.databases import postgresql as of_postgresql
+from anonhist_testing.way_in.engines import lent_duckdb
+from anonhist_testing.way_in.servers import served
+from anonhist_testing.way_in.sources import IN_FILES, IN_MEMORY, Source
+from anonhist_testing.way_in.values import Kind, name_of
+
+_NAN, _INFINITY = float("nan"), float("inf")
+_DAY, _NOON = date(2026, 11, 1), datetime.fromisoformat("2026-11-01 12:30")
+# Each source holds what it can of these.
+VALUES: tuple[Any, ...] = (
+    *(None, "", "a", "A", "ä", "Z", "DE", "de", "DE ", "7", "7.0", "2026-11-01", "2026-11-01 12:30:00", "true"),
+    *(0, -7, 7, 7.0, 7.5, -0.0, _NAN, _INFINITY, -_INFINITY, 2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)),
+    *(Decimal("7.50"), Decimal("0.1"), 0.1, Decimal("-7.5000"), Decimal("999999999999.9999")),
+    *(True, False, _DAY, date(2026, 11, 2), date(1, 1, 1), _NOON),
+    *map(datetime.fromisoformat, ("2026-11-01 00:00", "9999-12-31 00:00", "2026-11-01 12:30:00.000001")),
+)
+_OF_TEXT = ["'7'", "'Z'", "'a'", "'DE'", "''", "'ä'", "'it''s'", "'2026-11-01'"]
+_OF_NUMBERS = ["-7.25", "7", "7.5", "0", "0.1", "9007199254740992", "9007199254740993", "9223372036854775807"]
+_OF_NUMBERS += ["9223372036854775808", "-9223372036854775809", "999999999999.99995", f"1{'0' * 30}"]
+_OF_DATES = ["'2026-11-01'", "'0001-01-01'", "'9999-12-31'"]
+_OF_TIMES = [*_OF_DATES, "'2026-11-01 12:30'", "'2026-11-01 12:30:00.000001'", "'2026-11-01 12:30:00.0000'"]
+_OF_TRUTH = ["true", "false"]
+
+
+def conditions(literals: list[str], *, is_ordered: bool = True) -> list[str]:
+    """Return conditions on the column v with these literals."""
+    signs = ["=", "<>", *(["<", "<=", ">", ">="] if is_ordered else [])]
+    found = [f"v {sign} {literal}" for sign in signs for literal in literals]
+    found += [f"not {each}" for each in found[:: len(literals) - 1]]
+    some = ", ".join(literals[:3])
+    found += [f"v in ({some})", f"v not in ({some})", f"v = {literals[0]} or not (v in ({some}) and v is not null)"]
+    if is_ordered:
+        found += [f"v between {literals[0]} and {literals[2]}", f"v not between {literals[0]} and {literals[1]}"]
+        found += [f"not (v not between {literals[0]} and {literals[2]} or v = {literals[1]})"]
+    return found
+
+
+_NULLS = ["v is null", "v is not null", "not v is null", "v is null or v is not null", "v is null and v is not null"]
+_TAKEN = {
+    Kind.TEXT: conditions(_OF_TEXT),
+    Kind.WHOLE: conditions(_OF_NUMBERS),
+    Kind.FLOATS: conditions(_OF_NUMBERS),
+    Kind.DECIMALS: conditions(_OF_NUMBERS),
+    Kind.TRUTH: conditions(_OF_TRUTH, is_ordered=False),
+    Kind.DATES: conditions(_OF_DATES),
+    Kind.TIMES: conditions(_OF_TIMES),
+}
+_OF_ANY = [
+    *(each for kind in (Kind.TEXT, Kind.WHOLE, Kind.TIMES) for each in _TAKEN[kind][::3]),
+    *(*_TAKEN[Kind.TRUTH], "v in (7, 'a', true)", "v not in (7, 'a', true)"),
+]
+_WRONG = {
+    Kind.TEXT: ["v = 5", "v in ('a', 5)", "v < 5", "v = true", "v between 5 and 6", "v is null or v = 5"],
+    Kind.WHOLE: ["v = '5'", "v = true", "v >= '2026-11-01'"],
+    Kind.FLOATS: ["v = '5'", "v = true"],
+    Kind.DECIMALS: ["v = '5'", "v = true"],
+    Kind.TRUTH: ["v = 1", "v = 'true'"],
+    Kind.DATES: ["v = 5", "v = 'a'", "v = '2026-11-01 12:30'", "v = '2026-02-30'", "v = '2026-1-1'", "v = true"],
+    Kind.TIMES: ["v = 5", "v = 'a'", "v > '12:30'", "v = '2026-11-01 25:00'", "v = '2026-11-01 12:30:00.0000001'"],
+}
+
+_SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+#: The class of a value and its place in it, None for a value that is missing.
+Place = tuple[str, Any] | None
+
+
+def _truth_of(condition: Condition, place: Place, places: Callable[[Value], dict[str, Any]]) -> bool | None:
+    """Return whether a condition is true of a value, as SQL has it: an oracle beside the program, None for unknown."""
+    if isinstance(condition, IsNull):
+        return place is None
+    if isinstance(condition, Not):
+        found = _truth_of(condition.of, place, places)
+        return None if found is None else not found
+    if isinstance(condition, And | Or):
+        truths = {_truth_of(each, place, places) for each in condition.of}
+        decides = isinstance(condition, Or)
+        return decides if decides in truths else None if None in truths else not decides
+    return None if place is None else _truth_of_test(condition, place, places)
+
+
+def _truth_of_test(condition: Condition, place: Place, places: Callable[[Value], dict[str, Any]]) -> bool | None:
+    if isinstance(condition, In):
+        return _truth_of(Or(tuple(Comparison("v", "=", value) for value in condition.values)), place, places)
+    if isinstance(condition, Between):
+        ends = Comparison("v", ">=", condition.low), Comparison("v", "<=", condition.high)
+        return _truth_of(And(ends), place, places)
+    assert isinstance(condition, Comparison)
+    assert place is not None
+    kind, value = place
+    other = places(condition.value)
+    if kind not in other:
+        return {"=": False, "<>": True}.get(condition.operator)
+    return _SIGNS[condition.operator](value, other[kind])
+
+
+def _exact(value: Value) -> dict[str, Any]:
+    """Return what a literal is where types bind."""
+    if isinstance(value, bool):
+        return {"truth": value}
+    return {"number": value} if isinstance(value, Decimal) else {"text": value.encode(), "time": _time(value)}
+
+
+def _rounded(value: Value) -> dict[str, Any]:
+    """Return what a literal is beside floats."""
+    return {"number": float(value)} if isinstance(value, Decimal) else _exact(value)
+
+
+def _by_value(value: Value) -> dict[str, Any]:
+    """Return what a literal is where types do not bind: a text is no time unless it is written as one."""
+    return {kind: place for kind, place in _rounded(value).items() if place is not None}
+
+
+def _as_text(value: Value) -> dict[str, Any]:
+    """Return what a literal is where truth values are texts."""
+    return {"text": str(value).lower().encode()} if isinstance(value, bool) else _by_value(value)
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if len(text) >= len("2026-11-01") else None
+    except ValueError:
+        return None
+
+
+def _place(value: Any) -> Place:
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124  # NaN
+        return None
+    if isinstance(value, bool):
+        return "truth", value
+    if isinstance(value, str):
+        return "text", value.encode()
+    if isinstance(value, date):
+        return "time", value if isinstance(value, datetime) else datetime.combine(value, datetime.min.time())
+    return "number", value
+
+
+def _float_place(value: Any) -> Place:
+    place = _place(value)
+    return ("number", float(place[1])) if place is not None and place[0] == "number" else place
+
+
+def _text_place(value: Any) -> Place:
+    name = name_of(value)
+    return None if name is None else _place(str(value).lower() if isinstance(value, bool) else name)
+
+
+@contextmanager
+def opened(source: Source, declared: str, rows: list[tuple[Any, ...]], folder: Path) -> Iterator[Opened]:
+    of_names = source.declarations[0] if source.kinds is None else Kind.TEXT.value
+    with ExitStack() as stack:
+        of, said = stack.enter_context(source.hold({"id": of_names, "v": declared}, rows, folder))
+        yield stack.enter_context(holder_of(of, **said).open(Reading(("id", "v"))))
+
+
+def kept(table: Opened, condition: str) -> list[str]:
+    rows = filtered(table, parse_where(condition))
+    assert rows.table.collect_schema().names() == table.table.collect_schema().names()
+    return sorted(name for (name,) in fetch(rows.table.select("id")))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _lent() -> Iterator[None]:
+    with lent_duckdb():
+        yield
+
+
+_PLACES: dict[str, tuple[Callable[[Any], Place], Callable[[Value], dict[str, Any]]]] = {
+    "exact": (_place, _exact),
+    "by value": (_float_place, _by_value),
+    "text": (_text_place, _by_value),
+    "truth is text": (lambda value: _text_place(value) if isinstance(value, bool) else _float_place(value), _as_text),
+}
+
+
+def _way_of(source: Source, declared: str) -> str:
+    """Return how a source compares values."""
+    if source.name.startswith(("pandas", "sqlite")):
+        return "by value"
+    if source.kinds is None:
+        return "text"
+    return "by value" if declared == Kind.FLOATS.value else "exact"
+
+
+def _taken(source: Source, declared: str) -> list[str]:
+    """Return the conditions that a column takes."""
+    if source.name.startswith("pandas"):
+        return _OF_ANY
+    if declared in ("INTEGER", "REAL"):
+        return _TAKEN[Kind.WHOLE]
+    if source.name.startswith("sqlite"):
+        return _TAKEN[Kind.TEXT] if declared == "TEXT" else [*_TAKEN[Kind.TEXT][::2], *_TAKEN[Kind.WHOLE][::2]]
+    return _TAKEN[Kind.TEXT if source.kinds is None else Kind(declared)]
+
+
+def check_rows(source: Source, declared: str, folder: Path) -> None:
+    """Compare which rows are kept with what the oracle says, for all conditions that a column takes."""
+    held = [source.fit(value, declared) for value in VALUES]
+    rows = [(f"row {number}", value) for number, value in enumerate(held)]
+    place_of, places = _PLACES[_way_of(source, declared)]
+    wrong = []
+    with opened(source, declared, rows, folder) as table:
+        for text in (*_NULLS, *_taken(source, declared)):
+            condition = parse_where(text)
+            expected = [name for name, value in rows if _truth_of(condition, place_of(value), places)]
+            found = kept(table, text)
+            if found != sorted(expected):
+                of = {name: value for name, value in rows if (name in found) != (name in expected)}
+                wrong.append(f"{text}: {of}")
+    assert not wrong, f"{source.name}, {declared}:\n" + "\n".join(wrong)
+
+
+_ALL = [*IN_FILES, *IN_MEMORY, *DATABASES]
+
+
+@pytest.mark.parametrize("source", _ALL, ids=lambda source: source.name)
+def test_rows_are_kept_as_in_sql(source: Source, tmp_path: Path) -> None:
+    kinds = source.declarations if source.kinds is None else [kind.value for kind in source.kinds]
+    for number, declared in enumerate(kinds):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        check_rows(source, declared, folder)
+
+
+def _kinds_of(source: Source) -> dict[str, Kind]:
+    """Return the declarations by which a source refuses literals."""
+    if source.kinds is not None:
+        return {kind.value: kind for kind in source.kinds}
+    if source.name.startswith("sqlite"):
+        kinds = {"TEXT": Kind.TEXT, "INTEGER": Kind.WHOLE, "REAL": Kind.FLOATS}
+        return {each: kinds[each] for each in source.declarations if each in kinds}
+    return {} if source.name.startswith("pandas") else {"": Kind.TEXT}
+
+
+@each_of("source", [source for source in _ALL if not source.name.startswith("pandas")])
+def test_literals_of_other_types_are_refused_by_the_schema(source: Source, tmp_path: Path) -> None:
+    for declared, kind in _kinds_of(source).items():
+        # Whether there is a value decides nothing.
+        for value in (None, "7" if kind is Kind.TEXT else 7):
+            folder = tmp_path / f"{kind.value} {value}"
+            folder.mkdir()
+            held = source.fit(value, declared)
+            # A file in which all values are missing has no type, and one row more would give it one.
+            has_type = held is not None or source.name != "parquet files of several types"
+            with opened(source, declared, [("a", held)], folder) as table:
+                _check_refused(table, kind, has_type=has_type)
+
+
+def _check_refused(table: Opened, kind: Kind, *, has_type: bool) -> None:
+    for condition in _WRONG[kind]:
+        if not has_type:
+            assert kept(table, condition) in ([], ["a"])
+            continue
+        with pytest.raises(UsageError, match=r"^The column 'v' holds [a-z ]+: .*\.$"):
+            filtered(table, parse_where(condition))
+
+
+@each_of("kind", Kind)
+def test_pandas_refuses_nothing_since_its_types_may_follow_from_rows(kind: Kind, tmp_path: Path) -> None:
+    for source in (each for each in IN_MEMORY if each.name.startswith("pandas")):
+        declared = kind.value if source.kinds is not None else ""
+        rows = [("a", source.fit(7, declared)), ("b", None)]
+        with opened(source, declared, rows, tmp_path) as table:
+            for condition in _WRONG[kind]:
+                assert kept(table, condition) in ([], ["b"] if "null" in condition else [])
+
+
+def test_rows_of_postgresql_are_kept_as_in_sql(postgresql: str, tmp_path: Path) -> None:
+    source = of_postgresql(postgresql)
+    for kind in Kind:
+        check_rows(source, kind.value, tmp_path)
+
+
+# Texts are compared as bytes: under some of these "DE" equals "de", and under most "a" is before "Z".
+_COLLATIONS = """
+    CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    CREATE TYPE mood AS ENUM ('Z', 'a', 'DE');
+    CREATE TABLE texts (id text, plain text, any_case text COLLATE any_case, german text COLLATE "de-x-icu",
+        padded char(4), mood mood, numbers numeric, zoned timestamptz, other uuid);
+    INSERT INTO texts VALUES
+        ('a', 'a', 'a', 'a', 'a', 'a', 1.5, '2026-11-01 00:30+01', gen_random_uuid()),
+        ('de', 'de', 'de', 'de', 'de', NULL, 1e30, '2026-11-01 00:30+00', NULL),
+        ('DE', 'DE', 'DE', 'DE', 'DE', 'DE', 'NaN', '-infinity', NULL),
+        ('Z', 'Z', 'Z', 'Z', 'Z', 'Z', -0.00, NULL, NULL),
+        ('none', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+"""
+
+
+def test_texts_and_numbers_of_postgresql_are_compared_alike_whatever_is_declared(postgresql: str) -> None:
+    with closing(psycopg.connect(postgresql, autocommit=True)) as connection:
+        connection.execute("CREATE SCHEMA of_where")
+        try:
+            connection.execute("SET search_path TO of_where")
+            connection.execute(_COLLATIONS)
+            url = postgresql.replace("/postgres?", "/postgres/of_where?")
+            with holder_of(url, table="texts").open() as table:
+                for name in ("plain", "any_case", "german", "padded"):
+                    assert kept(table, f"{name} = 'DE'") == ["DE"]
+                    assert kept(table, f"{name} <> 'DE'") == ["Z", "a", "de"]
+                    assert kept(table, f"{name} in ('de', 'Z')") == ["Z", "de"]
+                    assert kept(table, f"{name} >= 'Z'") == ["Z", "a", "de"]
+                    assert kept(table, f"{name} < 'a'") == ["DE", "Z"]
+                assert kept(table, "mood >= 'Z'") == ["Z", "a"]
+                assert kept(table, "numbers = 1.50") == ["a"]
+                assert kept(table, f"numbers = 1{'0' * 30}") == ["de"]
+                assert kept(table, f"numbers > 1{'0' * 29}.5") == ["de"]
+                assert kept(table, "numbers <= 0") == ["Z"]
+                assert kept(table, "numbers is null") == ["DE", "none"]
+                assert kept(table, "zoned < '2026-11-01'") == ["DE", "a"]
+                assert kept(table, "zoned >= '2026-10-31 23:30'") == ["a", "de"]
+                assert kept(table, "other is not null") == ["a"]
+                with pytest.raises(UsageError, match="only is null and is not null apply"):
+                    filtered(table, parse_where("other = 'a'"))
+        finally:
+            connection.execute("DROP SCHEMA of_where CASCADE")
+
+
+@pytest.mark.slow
+def test_rows_of_spark_are_kept_as_in_sql(tmp_path: Path) -> None:
+    with served(["spark", "spark connect", "spark of json lines", "spark of parquet"]) as sources:
+        if not sources:
+            pytest.skip("Spark is not installed")
+        for source in sources:
+            for kind in ("",) if source.kinds is None else (each.value for each in source.kinds):
+                folder = tmp_path / f"{source.name} {kind}"
+                folder.mkdir()
+                check_rows(source, kind, folder)
