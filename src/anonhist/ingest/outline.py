@@ -86,7 +86,7 @@ def outline_groups(
 
     ``groups`` are those that are listed; None if they are to be found.
     """
-    rows = rows_of_groups(source, protection, groups)
+    rows = rows_of_groups(source, protection, groups, to_find=groups is None)
     with _opened(source, protection) as opened:
         if opened is None:
             return _of_words(source, protection)

@@ -268,7 +268,7 @@ def read_recorded(
     bounded = protection.bounded if count_units else None
     tells = levels is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
-    rows = rows_of_groups(source, protection, groups)
+    rows = rows_of_groups(source, protection, groups, to_find=finding is not None)
     asks_again = finding is not None or levels is Levels.CROSSING or tells or count_units
     with source.open(protection, twice=asks_again, progress=progress) as opened:
         columns = columns_of_groups(opened, source, protection, rows, levels=levels, bounded=bounded)
@@ -311,10 +311,9 @@ def read_recorded(
 
 
 def rows_of_groups(
-    source: Source, protection: Protection, groups: Iterable[Any] | os.PathLike[str] | FindGroups | None
+    source: Source, protection: Protection, groups: Any, *, to_find: bool
 ) -> list[tuple[Any, ...]] | None:
     """Return the groups that are listed, None where they are to be found; refuse a source that can have none."""
-    to_find = groups is None or isinstance(groups, FindGroups)
     rows = None if to_find else group_rows(groups, protection.grouping.parts)
     check_memory(0 if rows is None else len(rows))
     form = source.rows.format
