@@ -122,7 +122,7 @@ def test_no_row_is_read(kind: str, cli: Cli, folder: Path) -> None:
         done = cli("check", source, *options, "--epsilon", "1", *more)
         assert (done.returncode, done.stderr) == (0, "")
         assert re.search(r"^Label: .*\nUser: ", done.stdout, re.MULTILINE)
-        assert done.stdout.endswith("Checked: No row was read, and nothing was charged.\n")
+        assert done.stdout.endswith("Checked: No row was asked for, and nothing was charged.\n")
         # What reads is caught.
         assert cli("release", source, *options, "--epsilon", "1", *more).returncode != 0
 
