@@ -145,7 +145,10 @@ def test_importing_loads_nothing_but_the_standard_library(tmp_path: Path) -> Non
 _HELP = [
     ["--help"],
     ["--version"],
-    *([name, "--help"] for name in ("release", "compare", "estimate", "curve", "plan", "show", "local", "sketch")),
+    *(
+        [name, "--help"]
+        for name in ("check", "release", "compare", "estimate", "curve", "plan", "show", "local", "sketch")
+    ),
     *(["local", name, "--help"] for name in ("estimate", "new", "randomize", "recommend", "tally")),
     *(["sketch", name, "--help"] for name in ("info", "merge", "new", "profile", "update")),
 ]

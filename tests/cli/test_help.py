@@ -69,7 +69,8 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
 
 def test_help_is_plain_and_fits_a_terminal(cli: Cli) -> None:
     groups = "--help", "-h", "budget --help", "local --help", "sketch --help"
-    for arguments in (*groups, *(f"{name} {word}" for name in _COMMANDS for word in ("-h", *_FULL[name]))):
+    of_commands = {f"{name} {word}" for name in _COMMANDS for word in ("--help", *_FULL[name])}
+    for arguments in (*groups, *sorted(of_commands)):
         done = cli(*arguments.split())
         assert (done.returncode, done.stderr) == (0, ""), arguments
         assert done.stdout.startswith("Usage: anonhist "), arguments

@@ -215,8 +215,7 @@ UNCHARGED = {
     "plan": "it simulates",
     "local recommend": "it predicts",
     "sketch recommend": "it simulates",
-    "sketch new": "a sketch is charged when it is read",
-    "sketch update": "a sketch is charged when it is read",
+    **dict.fromkeys(("sketch new", "sketch update"), "a sketch is charged when it is read"),
     "local randomize": "a survey is charged when it is declared",
     "curve": "it is not private, or of a release",
 }

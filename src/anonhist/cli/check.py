@@ -62,8 +62,8 @@ _BRIEF = Brief(
         *("label", "count", "format_", "table", "no_header", "epsilon", "unit", "user", "max_per_user", "ledger"),
         *("dataset", "quiet"),
     ),
-    "The options are those of 'anonhist release': from its line, leave out where the release goes. No row is read, and "
-    "nothing is charged or written.",
+    "The options are those of 'anonhist release': from its line, leave out where the release goes. No row is asked "
+    "for, and nothing is charged or written.",
 )
 # What changes nothing but the price.
 _OF_PRICE = (
@@ -259,7 +259,7 @@ def _both(cost: Cost | Guarantee, amount: Callable[[Fraction], str]) -> str:
     return f"{told} and {equal('δ', amount(cost.delta))}" if cost.delta else told
 
 
-_DONE = "No row was read, and nothing was charged."
+_DONE = "No row was asked for, and nothing was charged."
 _HIDDEN = "a column that was not named"
 
 

@@ -22,6 +22,7 @@ from anonhist.ingest.columns import Header, Opened, Schema, opened_relation
 from anonhist.ingest.engine import connect
 from anonhist.ingest.files import COUNTED, Form
 from anonhist.ingest.groups.reading import columns_of_groups, rows_of_groups
+from anonhist.ingest.locations import is_remote
 from anonhist.ingest.naming import declared
 from anonhist.ingest.parts.files import Parts, check_bound, refuse_settled
 from anonhist.ingest.protection import Protection, unit_of_profile
@@ -123,16 +124,23 @@ def _opened(source: Source, protection: Protection, *others: str) -> Iterator[Op
     elif source.holder.form is None:
         yield None
     else:
-        try:
-            with source.open(protection, *others):
-                pass
-        except AnonhistError as error:
-            if error.is_same_for_all_rows:
-                raise
+        _refuse_for_all_rows(source, protection, *others)
         names = _names(source, (*protection.columns_read, *others))
         with connect() as connection:
             columns = ", ".join(f"NULL::VARCHAR AS c{at}" for at, _ in enumerate(names))
             yield opened_relation(connection.sql(f"SELECT {columns} WHERE false"), Schema.FOUND, names)
+
+
+def _refuse_for_all_rows(source: Source, protection: Protection, *others: str) -> None:
+    """Refuse a text for what its name and the call say; at most beginnings of local files are looked at for that."""
+    if not source.holder.is_ours or is_remote(source.holder.of):
+        return
+    try:
+        with source.open(protection, *others):
+            pass
+    except AnonhistError as error:
+        if error.is_same_for_all_rows:
+            raise
 
 
 def _names(source: Source, said: tuple[str | None, ...]) -> list[str]:
