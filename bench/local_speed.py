@@ -149,6 +149,15 @@ def decoding(k: int, repeats: int) -> str:
     return f"| projective geometry, estimate of k = {k:,} | {took:.2g} s | | | at most 1 s | {met} |"
 
 
+def of_texts(users: int, repeats: int) -> str:
+    """Return the row of values that are texts: each is looked up in the alphabet before it is randomized."""
+    words = [f"word {number}" for number in range(K)]
+    survey = local.KRR(alphabet=words, epsilon=EPSILON)
+    values = [words[number] for number in np.random.default_rng(3).integers(0, K, users)]
+    took = statistics.median(seconds(lambda: survey.randomize(values)) for _ in range(repeats))
+    return f"| k-RR, randomize a list of texts | {digits(users / took)} | | | | |"
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -159,6 +168,7 @@ def main() -> None:
     print("| job | anonhist, reports | peer | ratio | aim | met |\n|---|---|---|---|---|---|")
     for race in races(users):
         print(race.run(repeats), flush=True)
+    print(of_texts(users // 10, repeats))
     print(decoding(k, repeats))
 
 

@@ -1,4 +1,4 @@
-"""A property as CONTRIBUTING adds one: the share of the most frequent label."""
+"""A property as docs/extending.md adds one: the share of the most frequent label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A local mechanism as CONTRIBUTING adds one: unary encoding whose bits are rarely set, by a parameter of its own."""
+"""A randomizer as docs/extending.md adds one: unary encoding whose bits are rarely set, by a parameter of its own."""
 
 from __future__ import annotations
 
