@@ -219,6 +219,20 @@ def test_who_limited_the_items_of_users_is_said(key: str | None) -> None:
         assert ("Any one user is protected, however many rows they have" in details) is (key is not None)
 
 
+def test_which_rows_were_counted_is_said() -> None:
+    where = "country = 'DE'"
+    profile = Profile([1], [2], where=where)
+    grouped = GroupedProfile(("group",), {("x",): profile}, unit=PrivacyUnit.item(), where=where)
+    counts = CumulativeCounts((1,), ("2026-01-01",), np.array([[2]]), where=where)
+    for released in (
+        release(profile, epsilon=1, simulations=0),
+        release_groups(grouped, epsilon=1, simulations=0),
+        release_cumulative(counts, epsilon=1),
+    ):
+        told = record_of(released)["deployment"]["basic"]["description"]
+        assert told.endswith("; only rows where country = 'DE' were counted.")
+
+
 NASTY = [
     "quotes \" and ' and \\",
     "a colon: and # a hash",

@@ -102,6 +102,9 @@ def test_a_connection_that_takes_different_texts_for_equal_is_refused() -> None:
     with pytest.raises(UsageError, match="RESET default_collation"):
         read(table, 1, KEYS[0])
     assert read(backend.con.table("log"), 1, KEYS[0]).n == 2
+    # As texts, names of an enumeration would have the collation of the connection.
+    listed = backend.con.sql("SELECT who::ENUM('ann', 'ANN') AS who, what::ENUM('a', 'A') AS what FROM log")
+    assert (read(listed, 1, KEYS[0]).n, read_profile(listed, label="what").num_labels) == (2, 2)
 
 
 def as_polars(rows: list[tuple[str, float, str]]) -> Any:

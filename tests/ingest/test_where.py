@@ -220,14 +220,14 @@ def _taken(source: Source, declared: str) -> list[str]:
     return _TAKEN[Kind.TEXT if source.kinds is None else Kind(declared)]
 
 
-def check_rows(source: Source, declared: str, folder: Path) -> None:
-    """Compare which rows are kept with what the oracle says, for all conditions that a column takes."""
+def check_rows(source: Source, declared: str, folder: Path, *, some: slice = slice(None)) -> None:
+    """Compare which rows are kept with what the oracle says, for conditions that a column takes."""
     held = [source.fit(value, declared) for value in VALUES]
     rows = [(f"row {number}", value) for number, value in enumerate(held)]
     place_of, places = _PLACES[_way_of(source, declared)]
     wrong = []
     with opened(source, declared, rows, folder) as table:
-        for text in (*_NULLS, *_taken(source, declared)):
+        for text in (*_NULLS, *_taken(source, declared))[some]:
             condition = parse_where(text)
             expected = [name for name, value in rows if _truth_of(condition, place_of(value), places)]
             found = kept(table, text)
@@ -246,7 +246,9 @@ def test_rows_are_kept_as_in_sql(source: Source, tmp_path: Path) -> None:
     for number, declared in enumerate(kinds):
         folder = tmp_path / str(number)
         folder.mkdir()
-        check_rows(source, declared, folder)
+        # SQLite takes a second for thirty: each source tries others.
+        each = 5 if source.name.startswith("sqlite") else 2
+        check_rows(source, declared, folder, some=slice((number + _ALL.index(source)) % each, None, each))
 
 
 def _kinds_of(source: Source) -> dict[str, Kind]:
@@ -351,4 +353,4 @@ def test_rows_of_spark_are_kept_as_in_sql(tmp_path: Path) -> None:
             for kind in ("",) if source.kinds is None else (each.value for each in source.kinds):
                 folder = tmp_path / f"{source.name} {kind}"
                 folder.mkdir()
-                check_rows(source, kind, folder)
+                check_rows(source, kind, folder, some=slice(None, None, 3))

@@ -124,7 +124,7 @@ def _what(release: AnyRelease) -> str:
         what = f"How many {one.words.labels} have each {one.words.count}, without saying which"
     if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
         what += f", for each of {len(release):,} groups by {', '.join(release.by)}"
-    return f"{what}."
+    return f"{what}." if release.where is None else f"{what}; only rows where {release.where} were counted."
 
 
 def _basic(release: AnyRelease, deployment: Deployment) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def with_plain_types(table: Any) -> Any:
     if table.implementation.is_ibis():
         return plain_types_of_ibis(table)
     if table.implementation.is_duckdb():
-        held = {name: _OF_DUCKDB.get(str(kind)) for name, kind in zip(native.columns, native.types, strict=True)}
+        held = {name: _formula_of_duckdb(str(kind)) for name, kind in zip(native.columns, native.types, strict=True)}
         quoted = {name: '"' + name.replace('"', '""') + '"' for name in held}
         changed = [f"{made.format(quoted[name])} AS {quoted[name]}" for name, made in held.items() if made]
         return nw.from_native(native.project(f"* REPLACE ({', '.join(changed)})")) if changed else table
@@ -79,6 +79,11 @@ def with_plain_types(table: Any) -> Any:
 def is_spark(table: Any) -> bool:
     """Return whether Spark holds the table, itself or by a connection."""
     return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
+
+
+def _formula_of_duckdb(kind: str) -> str:
+    # As texts, names of an enumeration would have the collation that a connection has by default.
+    return 'CAST({0} AS VARCHAR) COLLATE "binary"' if kind.startswith("ENUM(") else _OF_DUCKDB.get(kind, "")
 
 
 def _formula_of_spark(kind: Any) -> str:

@@ -163,6 +163,37 @@ def with_bytes_of(table: Any, name: str, made: str) -> Any:
     return nw.from_native(native.mutate(**{made: _bytes_of_postgres(native[name])}))
 
 
+# Those of others would be literals of the session's zone, or floats.
+_EXACT_ZONES = {"bigquery", "duckdb", "postgres"}
+_EXACT_LITERALS = {*_EXACT_ZONES, "athena", "databricks", "snowflake", "trino"}
+
+
+def compares_exactly(table: Any, name: str) -> bool:
+    """Return whether the decimals or times of a column are compared with literals exactly, whatever a session says.
+
+    That is so but for some engines of Ibis: these take some times that had a zone for those of the session's.
+    """
+    if not table.implementation.is_ibis():
+        return True
+    engine = engine_of(table)
+    return engine in _EXACT_ZONES or (engine in _EXACT_LITERALS and not _had_zone(table.to_native()[name]))
+
+
+def _had_zone(column: Any) -> bool:
+    """Return whether a column is a formula of a time with a zone, as :func:`plain_types_of_ibis` makes them."""
+    from ibis.expr import operations
+
+    rows, name = column.op().rel, column.op().name
+    formula = rows.values[name] if isinstance(rows, operations.Project) else column.op()
+    inside = (each for each in formula.args if isinstance(each, operations.Field))
+    return any(each.dtype.is_timestamp() and each.dtype.timezone is not None for each in inside)
+
+
+def takes_times_as_text(table: Any) -> bool:
+    """Return whether a time of Python would go through the zone of an engine's session on its way there."""
+    return bool(table.implementation.is_ibis()) and engine_of(table) in {"athena", "trino"}
+
+
 def plain_types_of_ibis(table: Any) -> Any:
     """Return a Narwhals table of Ibis with plain types: see :mod:`~anonhist.ingest.plain_types`."""
     import narwhals as nw

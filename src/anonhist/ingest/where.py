@@ -40,7 +40,7 @@ from anonhist.ingest.naming import (
 )
 from anonhist.ingest.periods import is_zoned_of_pandas
 from anonhist.ingest.plain_types import NUMBERS, float_of, holds_objects, is_spark, mapped_objects
-from anonhist.ingest.warehouses import is_postgresql, with_bytes_of
+from anonhist.ingest.warehouses import compares_exactly, is_postgresql, takes_times_as_text, with_bytes_of
 from anonhist.numeric.value_name import is_missing as is_missing_value
 from anonhist.profiles.where import And, Between, Comparison, Condition, In, IsNull, Not, OfColumn, Or, Value
 
@@ -211,6 +211,7 @@ _HOW = {
     "dates": "compare it with a date in single quotes, such as '2026-11-01'",
     "times": "compare it with a date or a time in single quotes, such as '2026-11-01' or '2026-11-01 12:30:00'",
     "values of another type": "only is null and is not null apply to it",
+    "values that this engine compares as its session says": "only is null and is not null apply to it",
 }
 _OF_DECLARED = {
     Declared.NUMBERS: "numbers",
@@ -274,23 +275,32 @@ def _scales(rows: _Rows, name: str) -> Iterator[tuple[str, dict[type, _Scale]]]:
     kind, column = table.collect_schema()[name], nw.col(name)
     if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
         yield "text", {str: _of_text(rows, name)}
-    elif kind.is_float():
-        yield "numbers", {Decimal: _of_floats(column.cast(nw.Float64))}
-    elif kind.is_integer() and is_of_pandas(table):
-        yield "numbers", {Decimal: _of_floats(rows.add_series(whole_as_floats(table, name)))}
-    elif kind.is_integer():
-        yield "numbers", {Decimal: _Scale(column, Fraction, lambda one: nw.lit(int(one), kind), _ends_of(kind))}
-    elif kind.is_decimal() and is_postgresql(table):
-        # Its numbers have any number of digits.
-        yield "numbers", {Decimal: _Scale(column, Decimal, nw.lit)}
-    elif kind.is_decimal() and _has_scale(table, name):
-        yield "numbers", {Decimal: _of_decimals(table, name)}
     elif isinstance(kind, nw.Boolean):
         yield "truth values", {bool: _Scale(column, bool, lambda truth: nw.lit(truth, nw.Boolean))}
     elif isinstance(kind, nw.Date):
         yield "dates", {str: _of_dates(table, name)}
+    elif isinstance(kind, nw.Datetime | nw.Decimal) and not compares_exactly(table, name):
+        yield "values that this engine compares as its session says", {}
     elif isinstance(kind, nw.Datetime) and (kind.time_zone is None or table.implementation.is_polars()):
         yield "times", {str: _of_times(table, name)}
+    elif kind.is_numeric() and (scale := _of_numbers(rows, name)) is not None:
+        yield "numbers", {Decimal: scale}
+
+
+def _of_numbers(rows: _Rows, name: str) -> _Scale | None:
+    """Return how numbers are compared; decimals only if it is known how many digits they have, if not any number."""
+    import narwhals as nw
+
+    kind, column = rows.table.collect_schema()[name], nw.col(name)
+    if kind.is_float():
+        return _of_floats(column.cast(nw.Float64))
+    if kind.is_integer() and is_of_pandas(rows.table):
+        return _of_floats(rows.add_series(whole_as_floats(rows.table, name)))
+    if kind.is_integer():
+        return _Scale(column, Fraction, lambda number: nw.lit(int(number), kind), _ends_of(kind))
+    if is_postgresql(rows.table):
+        return _Scale(column, Decimal, nw.lit)
+    return _of_decimals(rows.table, name) if _has_scale(rows.table, name) else None
 
 
 def _of_text(rows: _Rows, name: str) -> _Scale:
@@ -388,7 +398,8 @@ def _of_times(table: Any, name: str) -> _Scale:
     def literal(place: Fraction) -> Any:
         time = _EPOCH + int(place * 10**6 / steps) * _MICROSECOND
         # Spark takes times of Python for those of its session's zone.
-        return nw.lit(str(time)).cast(plain) if is_spark(table) else nw.lit(time, plain)
+        is_text = is_spark(table) or takes_times_as_text(table)
+        return nw.lit(str(time)).cast(plain) if is_text else nw.lit(time, plain)
 
     return _Scale(column, place, literal, _INT64)
 

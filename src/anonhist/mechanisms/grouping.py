@@ -144,6 +144,7 @@ def release_groups(
         "groups": listed,
         "levels": grouped.levels,
         "level_shares": prepared.epsilons,
+        "where": grouped.where,
     }
     if prepared.excess is not None:
         own |= {"excess_share": excess_share, "excess_cap": excess_cap}

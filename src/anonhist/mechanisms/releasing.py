@@ -310,7 +310,7 @@ def release(
     )
     prepared = asked.prepared(profile.unit, None if profile.users is None else profile.users.bound)
     prepared.mechanism.check_unit_of(profile)
-    own = {"excess_share": excess_share, "excess_cap": excess_cap}
+    own = {"excess_share": excess_share, "excess_cap": excess_cap, "where": profile.where}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
     return charged(
         account,

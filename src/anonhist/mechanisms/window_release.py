@@ -131,7 +131,8 @@ def _recorded(
     thresholds, days = grouped.first.increments.shape
     prepared, reason = prepare_cumulative(unit=unit or grouped.unit, thresholds=thresholds, days=days, **asked)
     check_cap(prepared.unit, grouped.thresholds)
-    own = {"days": grouped.days, "thresholds": grouped.thresholds, "by": grouped.by, "groups": [*grouped]}
+    own: dict[str, object] = {"days": grouped.days, "thresholds": grouped.thresholds, "where": grouped.first.where}
+    own |= {"by": grouped.by, "groups": [*grouped]}
     with recording(account_of(*account, settings=own), lambda: Price.of(prepared)) as recorded:
         recorded.keep()
         released = release_windows(grouped, prepared, reason, source=source).with_receipt(recorded.receipt)

@@ -216,6 +216,8 @@ class _Reader:
             found = _TOKEN.match(self._given, at)
             if found is None:
                 raise self._error_at(at, self._why_unread(self._given[at : at + 2]))
+            if not found[0].isprintable():
+                raise self._error_at(at, "texts and names have no tabs and no line ends")
             tokens.append(_Token(str(found.lastgroup), found[0], at))
             at = found.end()
 

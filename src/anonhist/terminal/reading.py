@@ -111,6 +111,11 @@ READING = *INPUT, *ENGINE
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
     """Return how a source is read: what :func:`held_source` takes."""
+    if others.get("where") is not None:
+        from anonhist.profiles.where import where_text
+
+        # Before anything is charged.
+        others["where"] = where_text(others["where"])
     limits = limits_of(**{name: others.pop(name) for name in LIMITS if name in others})
     read = {"format": format_, "delimiter": one_character(delimiter), "header": not no_header, "limits": limits}
     return others | read

@@ -2759,6 +2759,153 @@ FROM (
     2
 ) AS `t7`;
 
+-- events of some rows, by text
+SELECT
+  *
+FROM (
+  SELECT
+    `t5`.`count`,
+    `t5`.`is_null`,
+    COUNT(*) AS `prevalence`
+  FROM (
+    SELECT
+      `t4`.`count`,
+      `t4`.`label` IS NULL AS `is_null`
+    FROM (
+      SELECT
+        `t3`.`label`,
+        COUNT(*) AS `count`
+      FROM (
+        SELECT
+          CONCAT(`t2`.`query`, '', '') AS `label`
+        FROM (
+          SELECT
+            `t1`.`query`,
+            `t1`.`user`,
+            `t1`.`ts`,
+            `t1`.`price`,
+            `t1`.`country`,
+            `t1`.`seen`,
+            DATETIME(`t1`.`zoned`, 'UTC') AS `zoned`,
+            `t1`.`count`,
+            `t1`.`share`,
+            `t1`.`written`,
+            `t1`.`amount`
+          FROM (
+            SELECT
+              CAST(CAST(`t0`.`query` AS BYTES) AS STRING) AS `query`,
+              CAST(CAST(`t0`.`user` AS BYTES) AS STRING) AS `user`,
+              `t0`.`ts`,
+              `t0`.`price`,
+              CAST(CAST(`t0`.`country` AS BYTES) AS STRING) AS `country`,
+              `t0`.`seen`,
+              `t0`.`zoned`,
+              `t0`.`count`,
+              `t0`.`share`,
+              CAST(CAST(`t0`.`written` AS BYTES) AS STRING) AS `written`,
+              `t0`.`amount`
+            FROM `events` AS `t0`
+          ) AS `t1`
+        ) AS `t2`
+        WHERE
+          NOT (
+            `t2`.`country` IS NULL
+          )
+          AND (
+            (
+              CONCAT(`t2`.`country`, '', '') = 'de'
+            )
+            OR (
+              CONCAT(`t2`.`country`, '', '') = 'it\'s'
+            )
+          )
+          AND NOT (
+            `t2`.`query` IS NULL
+          )
+          AND CONCAT(`t2`.`query`, '', '') < 'ä'
+      ) AS `t3`
+      GROUP BY
+        1
+    ) AS `t4`
+  ) AS `t5`
+  GROUP BY
+    1,
+    2
+) AS `t6`;
+
+-- events of some rows, by numbers
+SELECT
+  *
+FROM (
+  SELECT
+    `t5`.`count`,
+    `t5`.`is_null`,
+    COUNT(*) AS `prevalence`
+  FROM (
+    SELECT
+      `t4`.`count`,
+      `t4`.`label` IS NULL AS `is_null`
+    FROM (
+      SELECT
+        `t3`.`label`,
+        COUNT(*) AS `count`
+      FROM (
+        SELECT
+          CONCAT(`t2`.`query`, '', '') AS `label`
+        FROM (
+          SELECT
+            `t1`.`query`,
+            `t1`.`user`,
+            `t1`.`ts`,
+            `t1`.`price`,
+            `t1`.`country`,
+            `t1`.`seen`,
+            DATETIME(`t1`.`zoned`, 'UTC') AS `zoned`,
+            `t1`.`count`,
+            `t1`.`share`,
+            `t1`.`written`,
+            `t1`.`amount`
+          FROM (
+            SELECT
+              CAST(CAST(`t0`.`query` AS BYTES) AS STRING) AS `query`,
+              CAST(CAST(`t0`.`user` AS BYTES) AS STRING) AS `user`,
+              `t0`.`ts`,
+              `t0`.`price`,
+              CAST(CAST(`t0`.`country` AS BYTES) AS STRING) AS `country`,
+              `t0`.`seen`,
+              `t0`.`zoned`,
+              `t0`.`count`,
+              `t0`.`share`,
+              CAST(CAST(`t0`.`written` AS BYTES) AS STRING) AS `written`,
+              `t0`.`amount`
+            FROM `events` AS `t0`
+          ) AS `t1`
+        ) AS `t2`
+        WHERE
+          NOT (
+            (
+              `t2`.`price` IS NULL
+            )
+            OR IF(`t2`.`price` IS NULL, NULL, IS_NAN(`t2`.`price`))
+          )
+          AND `t2`.`price` <= 2.5
+          AND NOT (
+            `t2`.`ts` IS NULL
+          )
+          AND `t2`.`ts` >= 8
+          AND NOT (
+            `t2`.`ts` = 9223372036854775807
+          )
+      ) AS `t3`
+      GROUP BY
+        1
+    ) AS `t4`
+  ) AS `t5`
+  GROUP BY
+    1,
+    2
+) AS `t6`;
+
 -- prevalences
 SELECT
   `t5`.`count`,

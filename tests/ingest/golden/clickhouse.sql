@@ -2602,6 +2602,123 @@ FROM (
     "t5"."is_null"
 ) AS "t6";
 
+-- events of some rows, by text
+SELECT
+  *
+FROM (
+  SELECT
+    "t4"."count" AS "count",
+    "t4"."is_null" AS "is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t3"."count" AS "count",
+      isNull("t3"."label") AS "is_null"
+    FROM (
+      SELECT
+        "t2"."label" AS "label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CONCAT("t1"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            "t0"."query" AS "query",
+            "t0"."user" AS "user",
+            "t0"."ts" AS "ts",
+            "t0"."price" AS "price",
+            "t0"."country" AS "country",
+            "t0"."seen" AS "seen",
+            toTimeZone("t0"."zoned", 'UTC') AS "zoned",
+            "t0"."count" AS "count",
+            "t0"."share" AS "share",
+            "t0"."written" AS "written",
+            "t0"."amount" AS "amount"
+          FROM "events" AS "t0"
+        ) AS "t1"
+        WHERE
+          NOT (
+            isNull("t1"."country")
+          )
+          AND (
+            (
+              CONCAT("t1"."country", '', '') = 'de'
+            )
+            OR (
+              CONCAT("t1"."country", '', '') = 'it''s'
+            )
+          )
+          AND NOT (
+            isNull("t1"."query")
+          )
+          AND CONCAT("t1"."query", '', '') < 'ä'
+      ) AS "t2"
+      GROUP BY
+        "t2"."label"
+    ) AS "t3"
+  ) AS "t4"
+  GROUP BY
+    "t4"."count",
+    "t4"."is_null"
+) AS "t5";
+
+-- events of some rows, by numbers
+SELECT
+  *
+FROM (
+  SELECT
+    "t4"."count" AS "count",
+    "t4"."is_null" AS "is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t3"."count" AS "count",
+      isNull("t3"."label") AS "is_null"
+    FROM (
+      SELECT
+        "t2"."label" AS "label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CONCAT("t1"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            "t0"."query" AS "query",
+            "t0"."user" AS "user",
+            "t0"."ts" AS "ts",
+            "t0"."price" AS "price",
+            "t0"."country" AS "country",
+            "t0"."seen" AS "seen",
+            toTimeZone("t0"."zoned", 'UTC') AS "zoned",
+            "t0"."count" AS "count",
+            "t0"."share" AS "share",
+            "t0"."written" AS "written",
+            "t0"."amount" AS "amount"
+          FROM "events" AS "t0"
+        ) AS "t1"
+        WHERE
+          NOT (
+            isNull("t1"."price")
+            OR CASE WHEN isNull("t1"."price") THEN NULL ELSE isNaN("t1"."price") END
+          )
+          AND "t1"."price" <= 2.5
+          AND NOT (
+            isNull("t1"."ts")
+          )
+          AND "t1"."ts" >= 8
+          AND NOT (
+            "t1"."ts" = 9223372036854775807
+          )
+      ) AS "t2"
+      GROUP BY
+        "t2"."label"
+    ) AS "t3"
+  ) AS "t4"
+  GROUP BY
+    "t4"."count",
+    "t4"."is_null"
+) AS "t5";
+
 -- prevalences
 SELECT
   "t4"."count" AS "count",

@@ -3102,6 +3102,214 @@ FROM (
     2
 ) AS `t7`;
 
+-- events of some rows, by text
+SELECT
+  *
+FROM (
+  SELECT
+    `t5`.`count`,
+    `t5`.`is_null`,
+    COUNT(*) AS `prevalence`
+  FROM (
+    SELECT
+      `t4`.`count`,
+      `t4`.`label` IS NULL AS `is_null`
+    FROM (
+      SELECT
+        `t3`.`label`,
+        COUNT(*) AS `count`
+      FROM (
+        SELECT
+          CONCAT(`t2`.`query`, '', '') AS `label`
+        FROM (
+          SELECT
+            `t1`.`query`,
+            `t1`.`user`,
+            `t1`.`ts`,
+            `t1`.`price`,
+            `t1`.`country`,
+            `t1`.`seen`,
+            IF(
+              `t1`.`zoned` IS NOT NULL,
+              REGEXP_REPLACE(
+                FORMAT_STRING(
+                  '%s %02d:%02d:%02d.%06d',
+                  CAST(DATE_FROM_UNIX_DATE(
+                    CAST(CAST(FLOOR(
+                      (
+                        UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                      ) / (
+                        86400
+                      )
+                    ) AS BIGINT) AS INT)
+                  ) AS STRING),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    3600
+                  )) AS BIGINT),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    60
+                  )) AS BIGINT) % 60,
+                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                  PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                ),
+                '\\.0+$',
+                ''
+              ),
+              NULL
+            ) AS `zoned`,
+            `t1`.`count`,
+            `t1`.`share`,
+            `t1`.`written`,
+            `t1`.`amount`
+          FROM (
+            SELECT
+              CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+              CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+              `t0`.`ts`,
+              `t0`.`price`,
+              CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+              `t0`.`seen`,
+              `t0`.`zoned`,
+              `t0`.`count`,
+              `t0`.`share`,
+              CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+              `t0`.`amount`
+            FROM `events` AS `t0`
+          ) AS `t1`
+        ) AS `t2`
+        WHERE
+          NOT (
+            `t2`.`country` IS NULL
+          )
+          AND (
+            (
+              CONCAT(`t2`.`country`, '', '') = 'de'
+            )
+            OR (
+              CONCAT(`t2`.`country`, '', '') = 'it\'s'
+            )
+          )
+          AND NOT (
+            `t2`.`query` IS NULL
+          )
+          AND CONCAT(`t2`.`query`, '', '') < 'ä'
+      ) AS `t3`
+      GROUP BY
+        1
+    ) AS `t4`
+  ) AS `t5`
+  GROUP BY
+    1,
+    2
+) AS `t6`;
+
+-- events of some rows, by numbers
+SELECT
+  *
+FROM (
+  SELECT
+    `t5`.`count`,
+    `t5`.`is_null`,
+    COUNT(*) AS `prevalence`
+  FROM (
+    SELECT
+      `t4`.`count`,
+      `t4`.`label` IS NULL AS `is_null`
+    FROM (
+      SELECT
+        `t3`.`label`,
+        COUNT(*) AS `count`
+      FROM (
+        SELECT
+          CONCAT(`t2`.`query`, '', '') AS `label`
+        FROM (
+          SELECT
+            `t1`.`query`,
+            `t1`.`user`,
+            `t1`.`ts`,
+            `t1`.`price`,
+            `t1`.`country`,
+            `t1`.`seen`,
+            IF(
+              `t1`.`zoned` IS NOT NULL,
+              REGEXP_REPLACE(
+                FORMAT_STRING(
+                  '%s %02d:%02d:%02d.%06d',
+                  CAST(DATE_FROM_UNIX_DATE(
+                    CAST(CAST(FLOOR(
+                      (
+                        UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                      ) / (
+                        86400
+                      )
+                    ) AS BIGINT) AS INT)
+                  ) AS STRING),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    3600
+                  )) AS BIGINT),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    60
+                  )) AS BIGINT) % 60,
+                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                  PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                ),
+                '\\.0+$',
+                ''
+              ),
+              NULL
+            ) AS `zoned`,
+            `t1`.`count`,
+            `t1`.`share`,
+            `t1`.`written`,
+            `t1`.`amount`
+          FROM (
+            SELECT
+              CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+              CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+              `t0`.`ts`,
+              `t0`.`price`,
+              CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+              `t0`.`seen`,
+              `t0`.`zoned`,
+              `t0`.`count`,
+              `t0`.`share`,
+              CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+              `t0`.`amount`
+            FROM `events` AS `t0`
+          ) AS `t1`
+        ) AS `t2`
+        WHERE
+          NOT (
+            `t2`.`price` IS NULL
+            OR ISNAN(`t2`.`price`)
+            OR IF(`t2`.`price` IS NULL OR ISNAN(`t2`.`price`), NULL, ISNAN(`t2`.`price`))
+          )
+          AND `t2`.`price` <= 2.5
+          AND NOT (
+            `t2`.`ts` IS NULL
+          )
+          AND `t2`.`ts` >= 8
+          AND NOT (
+            `t2`.`ts` = 9223372036854775807
+          )
+      ) AS `t3`
+      GROUP BY
+        1
+    ) AS `t4`
+  ) AS `t5`
+  GROUP BY
+    1,
+    2
+) AS `t6`;
+
 -- prevalences
 SELECT
   `t5`.`count`,

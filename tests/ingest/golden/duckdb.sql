@@ -2814,6 +2814,161 @@ FROM (
     2
 ) AS "t7";
 
+-- events of some rows, by text
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t2"."query" || '' || '' AS "label"
+        FROM (
+          SELECT
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            CASE
+              WHEN CAST("t1"."zoned" AS TEXT) IN ('infinity', '-infinity')
+              THEN CAST(CAST("t1"."zoned" AS TEXT) AS TIMESTAMP)
+              ELSE MAKE_TIMESTAMP(EPOCH_US("t1"."zoned"))
+            END AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            "t1"."amount"
+          FROM (
+            SELECT
+              DECODE(ENCODE("t0"."query" || '')) AS "query",
+              DECODE(ENCODE("t0"."user" || '')) AS "user",
+              "t0"."ts",
+              "t0"."price",
+              DECODE(ENCODE("t0"."country" || '')) AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              DECODE(ENCODE("t0"."written" || '')) AS "written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+        WHERE
+          NOT (
+            "t2"."country" IS NULL
+          )
+          AND (
+            (
+              "t2"."country" || '' || '' = 'de'
+            )
+            OR (
+              "t2"."country" || '' || '' = 'it''s'
+            )
+          )
+          AND NOT (
+            "t2"."query" IS NULL
+          )
+          AND "t2"."query" || '' || '' < 'ä'
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1,
+    2
+) AS "t6";
+
+-- events of some rows, by numbers
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t2"."query" || '' || '' AS "label"
+        FROM (
+          SELECT
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            CASE
+              WHEN CAST("t1"."zoned" AS TEXT) IN ('infinity', '-infinity')
+              THEN CAST(CAST("t1"."zoned" AS TEXT) AS TIMESTAMP)
+              ELSE MAKE_TIMESTAMP(EPOCH_US("t1"."zoned"))
+            END AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            "t1"."amount"
+          FROM (
+            SELECT
+              DECODE(ENCODE("t0"."query" || '')) AS "query",
+              DECODE(ENCODE("t0"."user" || '')) AS "user",
+              "t0"."ts",
+              "t0"."price",
+              DECODE(ENCODE("t0"."country" || '')) AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              DECODE(ENCODE("t0"."written" || '')) AS "written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+        WHERE
+          NOT (
+            (
+              "t2"."price" IS NULL
+            )
+            OR CASE WHEN "t2"."price" IS NULL THEN NULL ELSE ISNAN("t2"."price") END
+          )
+          AND "t2"."price" <= 2.5
+          AND NOT (
+            "t2"."ts" IS NULL
+          )
+          AND "t2"."ts" >= 8
+          AND NOT (
+            "t2"."ts" = 9223372036854775807
+          )
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1,
+    2
+) AS "t6";
+
 -- prevalences
 SELECT
   "t5"."count",

@@ -2814,6 +2814,153 @@ FROM (
     2
 ) AS "t7";
 
+-- events of some rows, by text
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CONCAT("t2"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            "t1"."amount"
+          FROM (
+            SELECT
+              COLLATE("t0"."query", 'utf8') AS "query",
+              COLLATE("t0"."user", 'utf8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              COLLATE("t0"."country", 'utf8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              COLLATE("t0"."written", 'utf8') AS "written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+        WHERE
+          NOT (
+            "t2"."country" IS NULL
+          )
+          AND (
+            (
+              CONCAT("t2"."country", '', '') = 'de'
+            )
+            OR (
+              CONCAT("t2"."country", '', '') = 'it\'s'
+            )
+          )
+          AND NOT (
+            "t2"."query" IS NULL
+          )
+          AND CONCAT("t2"."query", '', '') < 'ä'
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1,
+    2
+) AS "t6";
+
+-- events of some rows, by numbers
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CONCAT("t2"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            "t1"."amount"
+          FROM (
+            SELECT
+              COLLATE("t0"."query", 'utf8') AS "query",
+              COLLATE("t0"."user", 'utf8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              COLLATE("t0"."country", 'utf8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              COLLATE("t0"."written", 'utf8') AS "written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+        WHERE
+          NOT (
+            (
+              "t2"."price" IS NULL
+            )
+            OR IFF("t2"."price" IS NULL, NULL, "t2"."price" = CAST('NaN' AS DOUBLE))
+          )
+          AND "t2"."price" <= 2.5
+          AND NOT (
+            "t2"."ts" IS NULL
+          )
+          AND "t2"."ts" >= 8
+          AND NOT (
+            "t2"."ts" = 9223372036854775807
+          )
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1,
+    2
+) AS "t6";
+
 -- prevalences
 SELECT
   "t5"."count",

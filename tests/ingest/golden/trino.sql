@@ -2616,6 +2616,125 @@ FROM (
     2
 ) AS "t6";
 
+-- events of some rows, by text
+SELECT
+  *
+FROM (
+  SELECT
+    "t4"."count",
+    "t4"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t2"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CONCAT("t1"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            "t0"."amount"
+          FROM "events" AS "t0"
+        ) AS "t1"
+        WHERE
+          NOT (
+            "t1"."country" IS NULL
+          )
+          AND (
+            (
+              CONCAT("t1"."country", '', '') = 'de'
+            )
+            OR (
+              CONCAT("t1"."country", '', '') = 'it''s'
+            )
+          )
+          AND NOT (
+            "t1"."query" IS NULL
+          )
+          AND CONCAT("t1"."query", '', '') < 'ä'
+      ) AS "t2"
+      GROUP BY
+        1
+    ) AS "t3"
+  ) AS "t4"
+  GROUP BY
+    1,
+    2
+) AS "t5";
+
+-- events of some rows, by numbers
+SELECT
+  *
+FROM (
+  SELECT
+    "t4"."count",
+    "t4"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t2"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CONCAT("t1"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            "t0"."amount"
+          FROM "events" AS "t0"
+        ) AS "t1"
+        WHERE
+          NOT (
+            (
+              "t1"."price" IS NULL
+            )
+            OR IF("t1"."price" IS NULL, NULL, IS_NAN("t1"."price"))
+          )
+          AND "t1"."price" <= CAST(2.5 AS DOUBLE)
+          AND NOT (
+            "t1"."ts" IS NULL
+          )
+          AND "t1"."ts" >= 8
+          AND NOT (
+            "t1"."ts" = 9223372036854775807
+          )
+      ) AS "t2"
+      GROUP BY
+        1
+    ) AS "t3"
+  ) AS "t4"
+  GROUP BY
+    1,
+    2
+) AS "t5";
+
 -- prevalences
 SELECT
   "t4"."count",

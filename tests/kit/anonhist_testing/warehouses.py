@@ -12,12 +12,15 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from anonhist.ingest.columns import Header, Opened
 from anonhist.ingest.group_names import UNGROUPED, Grouping, parts_of, with_periods
 from anonhist.ingest.group_values import Part
 from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, units_query
+from anonhist.ingest.where import filtered
 from anonhist.ingest.windows import increments_query
 from anonhist.profiles import Bounded
+from anonhist.profiles.where import parse_where
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +69,16 @@ def _events(
     return lambda table: events_query(with_periods(table, chosen.grouping.parts), chosen)
 
 
+def _filtered(where: str) -> Query:
+    chosen = Columns("query")
+
+    def query(table: Any) -> Any:
+        opened = Opened(table, Header(table.collect_schema().names()))
+        return events_query(filtered(opened, parse_where(where)).table, chosen)
+
+    return query
+
+
 def _windows(days: tuple[Part, tuple[str, ...]], user: str | None = None, most: int | None = None) -> Query:
     chosen = Columns("query", user, most, order_key=KEY, days=days)
     return lambda table: increments_query(with_periods(table, (days[0],)), chosen, (1, 2))
@@ -89,9 +102,19 @@ QUERIES: Mapping[str, Query] = {
     "windows of weeks": _windows(_WEEKS),
     "counts": lambda table: counts_query(table, Columns("query", rows="counts", count="count")),
     "counts as text": lambda table: counts_query(table, Columns("query", rows="counts", count="written")),
+    "events of some rows, by text": _filtered("country in ('de', 'it''s') and not (query >= 'ä' or country is null)"),
+    "events of some rows, by numbers": _filtered("price <= 2.5 and ts > 7.5 and ts <> 9223372036854775807"),
     "prevalences": lambda table: prevalences_query(
         table, Columns("count", rows="prevalences", count="count", prevalence="share")
     ),
+}
+
+
+#: Conditions that not every engine takes: they are compared where they are.
+EXACT = {
+    "decimals": _filtered("amount <> 0.10"),
+    "times": _filtered("seen >= '2026-11-01 12:30:00.5'"),
+    "times with a zone": _filtered("zoned < '2026-11-02'"),
 }
 
 

@@ -14,7 +14,7 @@ from anonhist.errors import DataError
 from anonhist.formats.files import read as read_file
 from anonhist.ingest import read_profile
 from anonhist_testing.way_in.distances import sorted_l1_of_groups, sorted_l1_of_profiles
-from anonhist_testing.way_in.entrances import KEY, Entrance, Measure
+from anonhist_testing.way_in.entrances import KEY, Entrance, Measure, condition_on
 from anonhist_testing.way_in.other_entrances import COUNT
 from anonhist_testing.way_in.tables import Role, Unit, Use
 from anonhist_testing.way_in.values import written
@@ -47,10 +47,17 @@ def _said(said: dict[str, Any]) -> list[str]:
     return [word for name, value in said.items() for word in (f"--{name}", str(value))]
 
 
+def _given(words: tuple[str, ...], groups: list[Any], listed: str) -> list[str]:
+    """Return words with the file of groups, and a condition on their column, in their places."""
+    named = {"GROUPS": listed, "CONDITION": condition_on("where", groups)}
+    return [named.get(word, word) for word in words]
+
+
 def _counting(*words: str) -> Read:
-    def read(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+    def read(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
         with tempfile.TemporaryDirectory(prefix="way-in-") as folder:
-            _run("count", source, *_said(said), "--label", "what", *words, "-o", f"{folder}/part.counts", "--quiet")
+            given = ("--label", "what", *_given(words, groups, ""), "-o", f"{folder}/part.counts", "--quiet")
+            _run("count", source, *_said(said), *given)
             return read_profile(f"{folder}/part.counts")
 
     return read
@@ -64,7 +71,7 @@ def _releasing(command: str, *words: str) -> Read:
             path, listed = Path(folder, "release.json"), Path(folder, "groups.csv")
             with listed.open("w", newline="", encoding="utf-8") as file:
                 csv.writer(file).writerows([("where",), *((written(group),) for group in groups)])
-            given = [str(listed) if word == "GROUPS" else word for word in words]
+            given = _given(words, groups, str(listed))
             _run(command, source, *_said(said), *given, *_EXACT, "-o", str(path), "--quiet")
             return read_file(path)
 
@@ -123,6 +130,22 @@ COMMANDS = (
         Unit(),
         _releasing("release", "--label", "what", "--by", "where", "--groups", "GROUPS"),
         _of_groups,
+        _has_address,
+    ),
+    Entrance(
+        "anonhist release of filtered rows",
+        {"where": Role(Use.GROUPS, 8), "who": _NAME, "what": _LABEL},
+        Unit(5, "who"),
+        _releasing("release", "--label", "what", "--where", "CONDITION", *_OF_USERS),
+        _of_releases(lambda rows: min(2, rows)),
+        _has_address,
+    ),
+    Entrance(
+        "anonhist count of filtered rows",
+        {"where": Role(Use.GROUPS, 8), "what": _LABEL},
+        Unit(),
+        _counting("--where", "CONDITION"),
+        lambda few, more, _: [Measure(sorted_l1_of_profiles(few, more), 1)],
         _has_address,
     ),
     Entrance(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonhist.ingest import read_profile
@@ -121,6 +122,45 @@ def _profile(**asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
     return lambda source, said, _: read_profile(source, label="what", **said, **asked)
 
 
+def condition_on(column: str, values: list[Any]) -> str:
+    """Return a public condition on a column, of values that its type takes: some of them, those above one, and none.
+
+    Examples
+    --------
+    >>> for values in ([1, 2, 3, 4], ["it's"], [True, False], []):
+    ...     print(condition_on("n", values))
+    n in (1, 2) or not n < 3 or n is null
+    n in ('it''s') or not n < 'it''s' or n is null
+    n in (true) or n is null
+    n is null
+    """
+    literals = list(map(_literal, values))
+    half = -(-len(literals) // 2)
+    tests = [f"{column} in ({', '.join(literals[:half])})"] if literals else []
+    if literals and not isinstance(values[-1], bool):
+        tests.append(f"not {column} < {literals[half % len(literals)]}")
+    return " or ".join([*tests, f"{column} is null"])
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:f}" if isinstance(value, Decimal) else str(value) if isinstance(value, int) else _quoted(str(value))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _filtered(read: Callable[..., Any], **asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
+    """Return what reads the rows that a condition on the column of groups keeps."""
+
+    def reading(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
+        return read(source, label="what", where=condition_on("where", groups), **said, **asked)
+
+    return reading
+
+
 def _groups(**asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
     def read(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
         return read_groups(source, **({"label": "what", "by": "where", "groups": groups} | said | asked))
@@ -168,6 +208,20 @@ PROFILES = (
         {"who": _NAME, "what": _LABEL},
         _user(5),
         _profile(max_per_user=2, count_users=True, **_BOUNDED),
+        _of_counted_users,
+    ),
+    Entrance(
+        "profile of filtered rows",
+        {"where": _GROUP, "what": _LABEL},
+        _ITEM,
+        _filtered(read_profile, keep_null=True),
+        _of_profiles(lambda _: 1),
+    ),
+    Entrance(
+        "profile of users of filtered rows",
+        {"where": _GROUP, "who": _NAME, "what": _LABEL},
+        _user(6),
+        _filtered(read_profile, max_per_user=2, count_users=True, **_BOUNDED),
         _of_counted_users,
     ),
 )
@@ -266,6 +320,13 @@ GROUPS = (
     ),
 )
 CUMULATIVE = (
+    Entrance(
+        "cumulative windows of filtered rows",
+        {"where": _GROUP, "when": _DATE, "who": _NAME, "what": _LABEL},
+        _user(6),
+        _filtered(read_cumulative, max_per_user=2, by="month(when)", days=MONTHS, thresholds=THRESHOLDS, **_BOUNDED),
+        of_windows(2, len(THRESHOLDS), len(MONTHS)),
+    ),
     Entrance(
         "cumulative windows",
         {"when": _DATE, "what": _LABEL},

@@ -1,0 +1,194 @@
+"""Conditions on columns of all types: whole numbers of all widths, times in all units, categories, collations."""
+
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.ingest.holders import holder_of
+from anonhist.ingest.query import fetch
+from anonhist.ingest.where import filtered
+from anonhist.profiles.where import parse_where
+from anonhist_testing.cases import each_of
+
+LARGEST = "9" * 38
+TABLE = pa.table(
+    {
+        "id": ["a", "b", "none"],
+        "i8": pa.array([-128, 127, None], pa.int8()),
+        "u64": pa.array([0, 2**64 - 1, None], pa.uint64()),
+        "f32": pa.array([0.1, float("inf"), None], pa.float32()),
+        "s": pa.array([0, 1, None], pa.timestamp("s")),
+        "ms": pa.array([0, 1, None], pa.timestamp("ms")),
+        "us": pa.array([0, 1, None], pa.timestamp("us")),
+        "ns": pa.array([0, 1, None], pa.timestamp("ns")),
+        "zoned": pa.array([0, 3600 * 10**6, None], pa.timestamp("us", "America/New_York")),
+        "zoned_ns": pa.array([0, 1, None], pa.timestamp("ns", "Asia/Tokyo")),
+        "day": pa.array([date(1969, 12, 31), date(9999, 12, 31), None]),
+        "clock": pa.array([time(1), time(2), None]),
+        "lists": pa.array([[1], [2], None]),
+        "kind": pa.array(["Z", "a", None]).dictionary_encode(),
+        "d38": pa.array([Decimal(LARGEST), Decimal(f"-{LARGEST}"), None], pa.decimal128(38, 0)),
+        "d2": pa.array([Decimal("0.10"), Decimal("-0.01"), None], pa.decimal128(5, 2)),
+        "bytes": pa.array([b"a", b"b", None]),
+        "nothing": pa.nulls(3),
+    }
+)
+HOLD: dict[str, Callable[[], Any]] = {
+    "arrow": lambda: TABLE,
+    "polars": lambda: pl.DataFrame(TABLE),
+    "polars lazy": lambda: pl.DataFrame(TABLE).lazy(),
+    "duckdb relation": lambda: duckdb.connect().from_arrow(TABLE),
+    "ibis memtable": lambda: ibis.memtable(TABLE),
+    "pandas of arrow": lambda: TABLE.to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas": TABLE.to_pandas,
+}
+START = "1970-01-01"
+KEPT = [
+    ("i8 = 127", "b"),
+    ("i8 < 127.5", "ab"),
+    ("i8 > 300", ""),
+    ("i8 <> 300", "ab"),
+    ("i8 >= -128", "ab"),
+    ("i8 in (-128, 500, 1.5)", "a"),
+    ("u64 = 18446744073709551615", "b"),
+    ("u64 >= 9223372036854775808", "b"),
+    ("u64 > -1", "ab"),
+    ("u64 < 0.5", "a"),
+    # In double precision it is more than a tenth.
+    ("f32 > 0.1", "ab"),
+    ("f32 = 0.1", ""),
+    ("f32 < 1", "a"),
+    (f"s = '{START}'", "a"),
+    (f"s > '{START} 00:00:00.5'", "b"),
+    (f"s <= '{START} 00:00:00.5'", "a"),
+    (f"s = '{START} 00:00:01'", "b"),
+    (f"ms = '{START} 00:00:00.0005'", ""),
+    (f"ms < '{START} 00:00:00.0005'", "a"),
+    (f"us = '{START}T00:00:00.000001'", "b"),
+    (f"ns > '{START}'", "b"),
+    ("ns < '9999-12-31'", "ab"),
+    ("ns > '9999-12-31'", ""),
+    ("ns <> '0001-01-01'", "ab"),
+    (f"zoned = '{START}'", "a"),
+    (f"zoned >= '{START} 01:00'", "b"),
+    (f"zoned_ns > '{START}'", "b"),
+    ("day < '1970-01-01'", "a"),
+    ("day = '9999-12-31'", "b"),
+    ("kind >= 'Z'", "ab"),
+    ("kind < 'a'", "a"),
+    (f"d38 = {LARGEST}", "a"),
+    (f"d38 >= -{LARGEST}", "ab"),
+    ("d2 = 0.1", "a"),
+    ("d2 < 0.001", "b"),
+    ("d2 < 1000", "ab"),
+    ("d2 > 0.099", "a"),
+    ("clock is not null and lists is not null and bytes is not null", "ab"),
+    ("nothing = 5 or nothing <> 'a' or not nothing = true or nothing is not null", ""),
+]
+
+
+def kept(source: Any, condition: str) -> str:
+    with holder_of(source).open() as opened:
+        names = [name for (name,) in fetch(filtered(opened, parse_where(condition)).table.select("id"))]
+    return "".join(sorted(name for name in names if name != "none"))
+
+
+@pytest.mark.parametrize("name", HOLD)
+def test_values_of_each_type_are_compared_alike(name: str) -> None:
+    source = HOLD[name]()
+    assert {condition: kept(source, condition) for condition, _ in KEPT} == dict(KEPT)
+    # What is between two whole numbers near 2^64, pandas has no place for: beside a missing one they are floats.
+    assert kept(source, "u64 > 18446744073709551614") == ("" if name.startswith("pandas") else "b")
+    for condition in ("clock = '01:00:00'", "lists = 1", "bytes = 'a'"):
+        if name.startswith("pandas"):
+            assert not kept(source, condition)
+            continue
+        with pytest.raises(UsageError, match="holds values of another type: only is null and is not null apply"):
+            kept(source, condition)
+
+
+def test_whole_numbers_of_pandas_are_compared_as_beside_a_missing_one() -> None:
+    numbers = [2**53 + 1, 2**53, 7]
+    for condition in ("n = 9007199254740993", "n > 9007199254740992", "n <= 9007199254740992"):
+        whole = pd.DataFrame({"id": ["a", "b", "c"], "n": numbers})
+        beside = pd.DataFrame({"id": ["a", "b", "c", "d"], "n": [*numbers, None]})
+        mixed = pd.DataFrame({"id": ["a", "b", "c", "d"], "n": pd.Series([*numbers, "x"], dtype=object)})
+        assert kept(whole, condition) == kept(beside, condition) == kept(mixed, condition)
+
+
+_ZONE = timezone(timedelta(hours=2))
+_OBJECTS: list[Any] = [
+    *("x", True, np.True_, 7, 7.0, np.int8(7), np.float32(7), Decimal("7.0"), 10**400, -(10**400), 7j, b"x"),
+    *(date(2026, 11, 1), datetime.fromisoformat("2026-11-01 12:00"), datetime(2026, 11, 1, 14, tzinfo=_ZONE)),
+    *(pd.Timestamp("2026-11-01 12:00:00.000000001"), pd.Timestamp("2026-11-01 12:00", tz="UTC")),
+    *(np.datetime64("2026-11-01T12"), np.datetime64("2026-11-01T12:00:00.000000001"), timedelta(1), [7], ("x",)),
+    *(pd.NA, pd.NaT, None, float("nan"), np.datetime64("NaT"), Decimal("nan"), Decimal("Infinity")),
+    *(datetime.min.replace(tzinfo=_ZONE), datetime.max.replace(tzinfo=timezone(-timedelta(hours=2)))),
+]
+
+
+@each_of(
+    ("condition", "expected"),
+    [
+        ("v = 'x'", [0]),
+        ("v = true", [1, 2]),
+        ("v = 7", [3, 4, 5, 6, 7]),
+        ("v > 7", [8, 28]),
+        ("v < 7", [9]),
+        ("v = '2026-11-01'", [12]),
+        ("v = '2026-11-01 12:00'", [13, 14, 16, 17]),
+        ("v > '2026-11-01 12:00'", [0, 15, 18, 30]),
+        ("v < '2026-11-01 12:00'", [12, 29]),
+        ("v is null", [22, 23, 24, 25, 26, 27]),
+        ("v not in (7, 'x', true, '2026-11-01')", [8, 9, 10, 11, *range(13, 22), 28, 29, 30]),
+    ],
+)
+def test_objects_are_compared_one_by_one_and_none_is_refused(condition: str, expected: list[int]) -> None:
+    table = pd.DataFrame({"id": [f"{at:02}," for at in range(len(_OBJECTS))], "v": pd.Series(_OBJECTS, dtype=object)})
+    assert kept(table, condition) == "".join(f"{at:02}," for at in expected)
+
+
+def test_categories_are_compared_as_their_text_whatever_order_they_declare() -> None:
+    ids, values = ["a", "b", "c"], ["Z", "a", "DE"]
+    order = ["a", "DE", "Z"]
+    sources: list[Any] = [
+        pd.DataFrame({"id": ids, "v": pd.Categorical(values, categories=order, ordered=True)}),
+        pl.DataFrame({"id": ids, "v": pl.Series(values, dtype=pl.Enum(order))}),
+        pl.DataFrame({"id": ids, "v": pl.Series(values, dtype=pl.Categorical)}),
+        duckdb.connect().sql(
+            "SELECT id, v::ENUM('a', 'DE', 'Z') AS v FROM (VALUES ('a', 'Z'), ('b', 'a'), ('c', 'DE')) AS t(id, v)"
+        ),
+    ]
+    for source in sources:
+        assert [kept(source, f"v {test}") for test in ("< 'a'", ">= 'Z'", "= 'de'", "in ('DE', 'x')")] == [
+            *("ac", "ab", "", "c")
+        ]
+
+
+def test_collations_of_duckdb_decide_nothing() -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t (id VARCHAR, v VARCHAR COLLATE NOCASE)")
+    connection.execute("INSERT INTO t VALUES ('a', 'DE'), ('b', 'de'), ('c', 'Z')")
+    connection.execute("SET default_collation = 'nocase'")
+    relation = connection.table("t")
+    assert [kept(relation, f"v {test}") for test in ("= 'DE'", "<> 'DE'", "< 'a'", ">= 'Z'")] == ["a", "bc", "ac", "bc"]
+    enums = connection.sql("SELECT id, v::ENUM('DE', 'de', 'Z') AS v FROM t")
+    assert [kept(enums, f"v {test}") for test in ("= 'DE'", "<> 'DE'", "< 'a'")] == ["a", "bc", "ac"]
+
+
+def test_conditions_of_many_tests_are_no_deeper_than_engines_take() -> None:
+    table = pa.table({"id": ["a", "b"], "n": [329, 330]})
+    numbers = " or ".join(f"n = {number}" for number in range(330))
+    for source in (table, pl.DataFrame(table), ibis.memtable(table)):
+        assert kept(source, numbers) == "a"
+        assert kept(source, f"n in ({', '.join(map(str, range(330)))})") == "a"
