@@ -200,7 +200,11 @@ def test_public_numbers_are_spoken_of_as_they_are_typed(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("options", "protected", "items"),
     [
-        (("--label", "label", "--user", "user", "--max-per-user", "2"), "one user with at most 2 items", 6),
+        (
+            ("--label", "label", "--user", "user", "--max-per-user", "2"),
+            "one user with all their items (at most 2 of them count)",
+            6,
+        ),
         (("--label", "label"), "one item, added or removed", 9),
         (("--label", "label", "--relation", "substitute"), "one item, replaced by another", 9),
         (("--label", "label", "--unit", "label", "--max-count", "3"), "one label with all its items", 6),

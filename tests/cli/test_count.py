@@ -75,13 +75,13 @@ def _released(path: Path) -> Profile:
 def test_users_of_parts_are_protected_without_a_word(cli: Cli, parts: Path) -> None:
     done = cli("release", "u1.counts", "u2.counts", "--epsilon", "1", "-o", "u.json", "--simulations", "0")
     assert done.returncode == 0, done.stderr
-    assert "one user with at most 3 items" in done.stdout
+    assert "one user with all their items (at most 3 of them count)" in done.stdout
     released = json.loads((parts / "u.json").read_text())
     assert released["order_key"] == read_profile("u1.counts").order_key
     done = cli("release", "u?.counts", "--max-per-user", "2", "--epsilon", "1", "-o", "v.json", "--simulations", "0")
-    assert "one user with at most 2 items" in done.stdout
+    assert "one user with all their items (at most 2 of them count)" in done.stdout
     estimated = cli("estimate", "entropy", "u1.counts", "--epsilon", "1", "-o", "-")
-    assert "one user with at most 3 items" in estimated.stdout
+    assert "one user with all their items (at most 3 of them count)" in estimated.stdout
 
 
 @pytest.mark.full

@@ -68,15 +68,18 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     interval = r"\(95% interval \d+ to \d+\)"
     assert re.fullmatch(rf"Released: degree sum 80 {interval} of 31 nodes {interval}\.", told[0])
     assert told[1] == "Edges: Edges have no direction; self-loops are left out; equal edges count once."
-    assert told[2] == f"Promise: {released.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}"
-    assert [line.partition(":")[0] for line in told[3:5]] == ["Protection", "Warning"]
-    assert "when one edge is added or removed" in told[2]
+    assert [line.partition(":")[0] for line in told[2:6]] == ["Protection", "Promise", "Warning", "Error"]
+    assert told[3] == f"Promise: {released.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}"
+    assert "when one edge is added or removed" in told[3]
     about = r"about [\d,]+ \([\d,]+ to [\d,]+\) expected, .+ of the degree sum|less than one expected"
-    assert re.fullmatch(rf"Error: ({about}) \(sorted ℓ1, 2 simulations\)\.", told[6])
-    assert told[7] == f"Arithmetic: {NOISE_IS_EXACT}."
-    assert told[8:] == ["Ledger: none, nothing was recorded (--ledger).", "Wrote release.json.", "Wrote degrees.html."]
+    assert re.fullmatch(rf"Error: ({about}) \(sorted ℓ1, 2 simulations\)\.", told[5])
+    # Below the numbers.
+    assert told[6] == told[-6] == ""
+    assert told[-5].startswith("Mechanism: edge-")
+    assert told[-4] == f"Arithmetic: {NOISE_IS_EXACT}."
+    assert told[-3:] == ["Not recorded in a ledger (--ledger).", "Wrote release.json.", "Wrote degrees.html."]
     assert "anonhist degrees edges.txt.gz" in (graph / "degrees.html").read_text(encoding="utf-8")
-    assert cli("show", "release.json").stdout.splitlines() == told[:8]
+    assert cli("show", "release.json").stdout.splitlines() == told[:-3]
 
 
 def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -> None:
@@ -161,7 +164,7 @@ def test_a_release_of_degrees_is_planned_with_and_estimated_from(
 ) -> None:
     del graph
     assert cli(*base, *given, "-o", "out.json").returncode == 0
-    planned = cli("plan", "--like", "out.json", "--epsilon", "5")
+    planned = cli("plan", "--like", "out.json", "--epsilon", "5", "-o", "-")
     assert (planned.returncode, planned.stderr) == (0, "")
     assert re.fullmatch(r"epsilon,.+\n5,(frobenius|partition),.+\n", planned.stdout)
     estimated = cli("estimate", "entropy", "out.json")
@@ -259,7 +262,7 @@ def test_the_line_on_the_terminal_has_the_interval_of_the_page(cli: Cli, graph: 
     low, high = _release(graph).error.k_plus(_release(graph).profile, 1).interval
     assert f" nodes (95% interval {low:.0f} to {high:.0f})" in done.stdout
     page = (graph / "out.html").read_text()
-    assert f"nodes with an edge; 95% interval {low:.0f} to {high:.0f}<" in page
+    assert f"nodes with an edge; 95% interval {low:.0f}\u00a0to\u00a0{high:.0f}<" in page
 
 
 @pytest.mark.full

@@ -302,7 +302,7 @@ def test_the_commands_named_instead_keep_what_was_said_of_the_data_and_of_whom_t
     assert set(read) < set(first)
     assert cli(*first).returncode == 0
     released = ah.read("release.json")
-    assert str(released.guarantee.unit) == "one user with at most 2 items"
+    assert str(released.guarantee.unit) == "one user with all their items (at most 2 of them count)"
     assert released.guarantee.epsilon == 1000
     (row,) = rows(cli(*second).stdout)
     assert row["level"] == "0.9"
@@ -315,7 +315,7 @@ def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
     given = ("estimate", "entropy", "log.csv", "--label", "label", "--user", "user", "--max-per-user", "2")
     done = cli(*given, "--epsilon", "1", "--known-items", "80")
     (row,) = rows(done.stdout)
-    assert "one user with at most 2 items" in row["guarantee"]
+    assert "one user with all their items (at most 2 of them count)" in row["guarantee"]
     assert (
         "Note: At most 2 items of each user are counted in the whole release. Errors and intervals do not"
         in done.stderr

@@ -28,7 +28,7 @@ def test_each_group_is_released(cli: Cli, folder: Path) -> None:
     done = cli(*GOOD, *given)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(
-        "Released: 2 groups by campaign.\nPromise: 1-differentially private (δ = 0) when one "
+        "Released: 2 groups by campaign.\nProtection: someone who is 50:50 about whether a given label is in the data "
     )
     assert "in at most 2 groups" in done.stdout
     assert "zebra" not in done.stdout + done.stderr
@@ -38,7 +38,7 @@ def test_each_group_is_released(cli: Cli, folder: Path) -> None:
     shown = cli("show", "out.json")
     assert (shown.returncode, shown.stdout) == (
         0,
-        done.stdout.replace("Ledger: none, nothing was recorded (--ledger).\nWrote out.json.\n", ""),
+        done.stdout.replace("Not recorded in a ledger (--ledger).\nWrote out.json.\n", ""),
     )
 
 
@@ -46,7 +46,7 @@ def test_the_bounds_of_users_go_with_their_unit(cli: Cli) -> None:
     bounds = ("--user", "viewer", "--max-per-user", "2", "--max-groups-per-user", "2", "--unit", "user")
     done = cli(*GOOD, *bounds, "--groups", "spring,zebra", "-o", "out.json")
     assert done.returncode == 0, done.stderr
-    assert "one user with at most 2 items in each of at most 2 groups" in done.stdout
+    assert "one user with all their items (at most 2 of them count in each of at most 2 groups)" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_totals_are_released(levels: str, promise: str, cli: Cli, folder: Path) 
     page = (folder / "out.html").read_text(encoding="utf-8")
     for heading in ("<h4>Everything together</h4>", "<h4>By campaign</h4>", "<h4>By campaign, day(seen)</h4>"):
         assert heading in page
-    assert cli("show", "out.json").stdout == done.stdout.partition("Ledger: none")[0]
+    assert cli("show", "out.json").stdout == done.stdout.partition("Not recorded")[0]
     for name, group in (("spring", ("spring",)), ("spring,(all)", ("spring",)), ("(all)", ())):
         shown = cli("show", "out.json", "--group", name)
         assert shown.returncode == 0, shown.stderr
@@ -178,7 +178,7 @@ def test_users_count_in_few_groups_with_few_items_in_each(cli: Cli) -> None:
     options = ("--label", "seen", *GOOD[4:], "--groups", "spring,fall", "-o", "out.json")
     done = cli("release", "views.csv", *options, *bounds)
     assert done.returncode == 0, done.stderr
-    assert "one user with at most 3 items in each of at most 2 groups" in done.stdout
+    assert "one user with all their items (at most 3 of them count in each of at most 2 groups)" in done.stdout
 
 
 def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:

@@ -163,7 +163,7 @@ def test_a_sketch_is_charged_when_a_state_is_first_read(events: tuple[str, ...],
     assert "read before in another state (entry 6 of the ledger)" in refused.stderr
     assert not Path("four.json").exists()
     # Without a ledger, nobody knows of it.
-    assert "Ledger: none, nothing was recorded (--ledger)." in cli(*PROFILE, "-o", "four.json").stdout
+    assert "Not recorded in a ledger (--ledger)." in cli(*PROFILE, "-o", "four.json").stdout
 
 
 def test_a_sketch_itself_is_not_verified(events: tuple[str, ...], cli: Cli) -> None:

@@ -63,11 +63,14 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
     assert (survey.name, str(survey.epsilon), survey.title) == ("subset-selection", "1/2", "Pets")
     assert survey.parameters == {"alphabet": {"labels": [*WORDS, "else"], "other": "else"}, "chosen": 2}
     assert done.stdout.splitlines() == [
+        (
+            "Protection: someone who is 50:50 about which of two answers a person gave can become at most 62.3% sure: "
+            "strong protection."
+        ),
         f"Promise: {survey.guarantee.sentence}",
-        "Protection: strong: someone at 50:50 can become at most 62.3% sure.",
         f"Caution: {survey.forged_weight}.",
         "Report: 1 byte per person.",
-        "Ledger: none, nothing was recorded (--ledger).",
+        "Not recorded in a ledger (--ledger).",
         "Wrote survey.json.",
     ]
 

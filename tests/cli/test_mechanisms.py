@@ -51,13 +51,13 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     assert release.mechanism.name == row.split(",", maxsplit=1)[0]
     assert expected.items() <= release.mechanism.parameters.items()
     assert abs(release.profile.num_labels - 3) < 3
-    assert (
-        f"Promise: {release.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}\nProtection: practically none: "
-        in done.stdout
+    promise = f"Promise: {release.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}\n"
+    assert f"can become practically certain: practically no protection.\n{promise}" in done.stdout.replace(
+        ", apart from δ = 1e-09", ""
     )
     assert "\nWarning: An epsilon of 10 or more gives practically no protection" in done.stdout
     assert release.reason == "The mechanism was chosen by name."
-    of_release_alone = "Ledger: none, nothing was recorded (--ledger).\nWrote out.json.\n"
+    of_release_alone = "Not recorded in a ledger (--ledger).\nWrote out.json.\n"
     assert cli("show", "out.json").stdout == done.stdout.removesuffix(of_release_alone)
 
 

@@ -47,7 +47,7 @@ def test_what_is_written_is_what_is_said(name: str, cli: Cli, folder: Path) -> N
     assert f"Mechanism: {release.mechanism.name}. {release.reason}\n" in said
     shown = cli("show", name)
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert said == f"{shown.stdout}Ledger: none, nothing was recorded (--ledger).\nWrote {name}.\n"
+    assert said == f"{shown.stdout}Not recorded in a ledger (--ledger).\nWrote {name}.\n"
 
 
 @pytest.mark.slow

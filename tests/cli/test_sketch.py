@@ -86,8 +86,11 @@ def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
             "Sketch: 1,000 counters; each label is assigned to one of them by its hash; a share of 1/10 of all labels "
             "is counted."
         ),
+        (
+            "Protection: someone who is 50:50 about which of two versions of a given user is in the data can become at "
+            "most 57.5% sure: strong protection."
+        ),
         f"Promise: {sketch.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}",
-        "Protection: strong: someone at 50:50 can become at most 57.5% sure.",
         f"Key: {'Woche 47 ü'.encode().hex()} ('Woche 47 ü'), which is public.",
         "Wrote a.sketch.",
     ]
@@ -184,10 +187,19 @@ def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) ->
 @pytest.mark.parametrize(
     ("given", "promise"),
     [
-        ((), "2-differentially private (δ = 0) when one user with at most 3 items in each of 2 sketches is added or"),
+        (
+            (),
+            (
+                "2-differentially private (δ = 0) when one user with all their items (at most 3 of them "
+                "count in each of 2 sketches) is added or"
+            ),
+        ),
         (
             ("--users-in", "one-sketch"),
-            "1-differentially private (δ = 0) when one user with at most 3 items is added or removed, provided that no",
+            (
+                "1-differentially private (δ = 0) when one user with all their items (at most 3 of them "
+                "count) is added or removed, provided that no"
+            ),
         ),
     ],
 )
@@ -288,8 +300,11 @@ def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
     sketch = read_sketch(files / "day.sketch")
     assert one.splitlines() == [
         "Sketch: 4 counters, one for each of 4 known labels.",
+        (
+            "Protection: someone who is 50:50 about whether a given item is in the data can become at most 73.2% sure: "
+            "moderate protection."
+        ),
         f"Promise: {sketch.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}",
-        "Protection: moderate: someone at 50:50 can become at most 73.2% sure.",
         "Key: the default of all sketches of known labels.",
         f"Noise: {sketch.noise[0].identity}, exact, with rate 1.",
     ]

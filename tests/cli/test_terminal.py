@@ -52,7 +52,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
 def test_a_pipe_gets_the_numbers_of_show_in_columns(cli: Cli, folder: Path) -> None:
     released = ah.release(ah.Profile.from_prevalences({1: 400, 4: 20}), epsilon=2, simulations=2)
     ah.write(released, folder / "r.json")
-    _, table = cli("show", "r.json").stdout.split("\n\n")
+    _, table, below = cli("show", "r.json").stdout.split("\n\n")
     head, *rows = table.splitlines()
     assert re.split("  +", head) == ["number of", "released", "95% interval"]
     reached = released.k_plus(1)
@@ -62,6 +62,7 @@ def test_a_pipe_gets_the_numbers_of_show_in_columns(cli: Cli, folder: Path) -> N
         "{:,.0f} to {:,.0f}".format(*reached.interval),
     ]
     assert len({len(row) for row in (head, *rows)}) == 1
+    assert below.startswith(f"Mechanism: {released.mechanism.name}. ")
 
 
 def test_the_table_shows_what_a_bound_left_out(terminal: Cli, folder: Path) -> None:

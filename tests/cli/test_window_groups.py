@@ -33,14 +33,14 @@ def test_windows_of_groups_are_released_shown_and_told(cli: Cli, folder: Path) -
     assert done.stdout.startswith(
         "Released: labels with 1 or 3 items or more since 2026-11-01, at the end of each of 4 days, in each of 2 "
         "groups by campaign.\n"
-        "Promise: 1-differentially private (δ = 0) when one label with all its items in at most 2 groups "
+        "Protection: someone who is 50:50 about whether a given label is in the data can become at most 73.2% sure: "
     )
     assert done.stdout.endswith("Wrote out.json.\nWrote out.html.\n")
     release = read(folder / "out.json")
     assert isinstance(release, GroupedCumulativeRelease)
     assert release.groups == (("spring",), ("fall",))
     shown = cli("show", "out.json")
-    assert (shown.returncode, shown.stdout) == (0, done.stdout.partition("Ledger:")[0])
+    assert (shown.returncode, shown.stdout) == (0, done.stdout.partition("Not recorded")[0])
     one = cli("show", "out.json", "--group", "fall")
     assert one.returncode == 0
     assert one.stdout.startswith("Released: labels with 1 or 3 items or more since 2026-11-01, at the end of each of 4")

@@ -27,7 +27,7 @@ def test_windows_are_released_shown_and_told(cli: Cli, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(
         "Released: labels with 1 or 3 items or more since 2026-11-01, at the end of each of 4 days.\n"
-        "Promise: 1-differentially private (δ = 0) when one label with all its items "
+        "Protection: someone who is 50:50 about whether a given label is in the data can become at most 73.2% sure: "
     )
     assert "The largest standard error of a number is " in done.stdout
     assert done.stdout.endswith("Wrote out.json.\nWrote out.html.\n")
@@ -35,7 +35,7 @@ def test_windows_are_released_shown_and_told(cli: Cli, folder: Path) -> None:
     assert isinstance(release, CumulativeRelease)
     assert (release.thresholds, len(release.days)) == ((1, 3), 4)
     shown = cli("show", "out.json")
-    assert (shown.returncode, shown.stdout) == (0, done.stdout.partition("Ledger: none")[0])
+    assert (shown.returncode, shown.stdout) == (0, done.stdout.partition("Not recorded")[0])
     page = (folder / "out.html").read_text(encoding="utf-8")
     assert "<h1>Reach &lt;2026&gt;</h1>" in page
     for day in release.days:

@@ -291,7 +291,9 @@ def test_impossible_levels_are_refused(level: Any) -> None:
 
 def test_the_guarantee_says_whom_it_protects_and_when_nobody_is_trusted() -> None:
     said = str(KRR(alphabet=WORDS, epsilon="0.5").guarantee)
-    assert said.startswith("0.5-differentially private (δ = 0) when one user with at most 1 item is replaced")
+    assert said.startswith(
+        "0.5-differentially private (δ = 0) when one user with all their items (at most 1 of them counts) is replaced"
+    )
     assert "nobody has to be trusted with it as long as the device follows the survey" in said
 
 

@@ -115,5 +115,5 @@ def test_a_member_whose_band_would_fill_memory_is_refused() -> None:
 
 
 def test_a_unit_of_several_sketches_is_for_sketches() -> None:
-    with pytest.raises(UsageError, match="protect one user with at most 6 items"):
+    with pytest.raises(UsageError, match=r"protect one user with all their items \(at most 6 of them count\)"):
         make_mechanism("frobenius", PrivacyUnit.user(max_items=3, sketches=2))

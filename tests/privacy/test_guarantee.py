@@ -33,14 +33,16 @@ STEPS = (("a noisy Durfee size", Fraction(1, 100)), ("the release", Fraction(49,
         (
             Guarantee(PrivacyUnit.user(max_items=1000), ADD, HALF, Fraction(3, 2**69), "noise is exact"),
             (
-                "0.5-differentially private (δ ≤ 5.1e-21) when one user with at most 1,000 items is added or removed; "
+                "0.5-differentially private (δ ≤ 5.1e-21) when one user with all their items (at most 1,000 "
+                "of them count) is added or removed; "
                 "noise is exact."
             ),
         ),
         (
             Guarantee(PrivacyUnit.user(max_items=1), SUBSTITUTE, HALF, arithmetic="noise is exact"),
             (
-                "0.5-differentially private (δ = 0) when one user with at most 1 item is replaced by another; "
+                "0.5-differentially private (δ = 0) when one user with all their items (at most 1 of "
+                "them counts) is replaced by another; "
                 "noise is exact."
             ),
         ),

@@ -27,8 +27,13 @@ ALL = [ITEM, *USERS, *LABELS, *EDGES, *NODES]
     ("unit", "kind", "bound", "words"),
     [
         (ITEM, "item", 1, "one item"),
-        (USERS[0], "user", 1, "one user with at most 1 item"),
-        (PrivacyUnit.user(max_items=np.int64(1500)), "user", 1500, "one user with at most 1,500 items"),
+        (USERS[0], "user", 1, "one user with all their items (at most 1 of them counts)"),
+        (
+            PrivacyUnit.user(max_items=np.int64(1500)),
+            "user",
+            1500,
+            "one user with all their items (at most 1,500 of them count)",
+        ),
         (LABELS[2], "label", 5, "one label with all its items (counts of 5 or more are taken together)"),
         (PrivacyUnit.edge(), "edge", 2, "one edge"),
         (EDGES[1], "edge", 1, "one edge"),
@@ -174,7 +179,7 @@ def test_whole_numbers_out_of_range(value: Any, message: str) -> None:
 def test_a_user_may_have_items_in_each_of_several_sketches() -> None:
     unit = PrivacyUnit.user(max_items=5, sketches=3)
     assert (unit.bound, unit.sketches, unit.max_distance) == (5, 3, 15)
-    assert str(unit) == "one user with at most 5 items in each of 3 sketches"
+    assert str(unit) == "one user with all their items (at most 5 of them count in each of 3 sketches)"
     assert unit.total_unit == PrivacyUnit.user(max_items=15)
     assert PrivacyUnit.user(max_items=2**62, sketches=2).total_unit == PrivacyUnit.user(max_items=2**62)
     assert not USERS[2].protects(unit)

@@ -113,11 +113,11 @@ def test_all_bars_together_are_the_budget(tmp_path: Path) -> None:
 @each_of(
     ("kind", "relation", "change", "doubt"),
     [
-        ("user", "add-or-remove", "Adding or removing any one user", "that a given user is in the data or not"),
-        ("item", "add-or-remove", "Adding or removing any one item", "that a given item is in the data or not"),
-        ("label", "substitute", "Replacing any one label by another", "two versions of a given label equally likely"),
-        ("edge", "add-or-remove", "Adding or removing any one edge", "that a given edge is in the data or not"),
-        ("node", "substitute", "Replacing any one node by another", "two versions of a given node equally likely"),
+        ("user", "add-or-remove", "Adding or removing any one user", "whether a given user is in the data"),
+        ("item", "add-or-remove", "Adding or removing any one item", "whether a given item is in the data"),
+        ("label", "substitute", "Replacing any one label by another", "which of two versions of a given label is"),
+        ("edge", "add-or-remove", "Adding or removing any one edge", "whether a given edge is in the data"),
+        ("node", "substitute", "Replacing any one node by another", "which of two versions of a given node is"),
     ],
 )
 def test_what_one_unit_has_at_stake(kind: str, relation: str, change: str, doubt: str, tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_what_one_unit_has_at_stake(kind: str, relation: str, change: str, doubt
     assert so_far == "all releases so far together by at most a factor of 2.72 (plus δ ≤ 4.0e-14)."
     assert whole == "all releases together by at most a factor of 20.1 (plus δ ≤ 1.0e-6)."
     assert page.count(doubt) >= 2
-    assert "can become at most 73.2% sure of either." in page
-    assert "can become at most 95.3% sure of either, apart from δ = 1e-06." in page
+    assert "can become at most 73.2% sure. " in page
+    assert "can become at most 95.3% sure, apart from δ = 1e-06." in page
     assert "This holds provided that no purpose." in page
     if kind not in {"item", "edge", "label", "node"}:
         assert "person" not in page

@@ -179,7 +179,7 @@ def test_more_groups_are_in_the_files(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("anonhist.report.groups.MOST_LISTED", 3)
     page = written(release_of("item"), tmp_path)
     assert len(rows_of(page)) == 3
-    assert "And 1 more group, which files of the release have." in page
+    assert "Files of the release have 1 more group." in page
 
 
 def test_a_column_that_no_table_can_have_is_shown_all_the_same(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_column_that_no_table_can_have_is_shown_all_the_same(tmp_path: Path) -
     release = release_groups(grouped, epsilon=2, simulations=2)
     page = written(release, tmp_path)
     assert "download=" not in page
-    assert "A differentially private profile of 1 group by count, under one promise." in page
+    assert "a differentially private profile of each of 1 group by count, under one promise." in page
 
 
 def test_levels_suit_most_groups() -> None:

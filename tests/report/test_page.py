@@ -148,7 +148,7 @@ def test_the_last_count_of_the_label_unit_means_or_more(page_named: Callable[[st
 def test_where_counts_were_cut_no_guessing_curve_is_shown(page_named: Callable[[str], str]) -> None:
     for name in ("label", "item"):
         page, is_label = page_named(name), name == "label"
-        assert ("None: counts of 30 or more were taken together" in page) == is_label
+        assert ("There is none: counts of 30 or more were taken together" in page) == is_label
         assert ("Guessing curve" in tables_of(page)) != is_label
         assert ("most frequent labels cover" in page) != is_label
 

@@ -1,7 +1,6 @@
 """What a guarantee means, in sentences: the factor is never rounded down, and nobody is promised too much."""
 
 import math
-import re
 from fractions import Fraction
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.local import KRR
-from anonhist.local.page import meaning as local_meaning
+from anonhist.local.page import lead as local_lead
 from anonhist.local.page import promise as local_promise
 from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
@@ -19,7 +18,8 @@ from anonhist.report.wording import (
     any_user,
     exclusions,
     factor,
-    for_one_person,
+    lead,
+    meaning,
     plain_promise,
     promise_lines,
     release_exclusions,
@@ -55,7 +55,10 @@ def guarantee(
         ),
         (
             guarantee(Fraction(2), unit=UNITS[1], delta=Fraction(1, 10**9)),
-            "Adding or removing any one user with at most 5 items changes … of 7.39 (plus δ ≤ 1.0e-9).",
+            (
+                "Adding or removing any one user with all their items (at most 5 of them count) changes … of 7.39 "
+                "(plus δ ≤ 1.0e-9)."
+            ),
         ),
         (
             guarantee(Fraction(10), unit=UNITS[4]),
@@ -71,10 +74,10 @@ def test_the_promise_is_one_sentence_with_one_number(made: Guarantee, told: str)
 def test_nobody_is_called_a_person_whose_items_are_protected(unit: PrivacyUnit) -> None:
     for relation in (ADD, SUBSTITUTE):
         made = guarantee(Fraction(1), unit=unit, relation=relation)
-        told = " ".join((plain_promise(made), *for_one_person(made)))
+        told = " ".join((lead(made), *meaning(made)))
         assert "person" not in told
-        assert f"a given {unit.kind}" in told
-        assert ("in the data or not" in told) == (relation is ADD)
+        assert f"a given {unit.kind} is in the data" in told
+        assert (f"whether a given {unit.kind}" in told) == (relation is ADD)
 
 
 @given(st.fractions(Fraction(1, 10**12), 12))
@@ -94,10 +97,10 @@ def test_a_factor_of_many_digits_is_a_power() -> None:
 def test_no_large_epsilon_is_called_private() -> None:
     for epsilon in (11, 100, 10**9):
         made = guarantee(Fraction(epsilon))
-        for said in (" ".join(for_one_person(made)), " ".join(local_meaning(made))):
+        for said in (lead(made), local_lead(made), dict(promise_lines(made))["Protection"]):
             assert "practically no protection" in said
             assert "practically certain" in said
-            assert not re.search("likely, or as unlikely|sure of either", said)
+            assert "% sure" not in said
 
 
 def test_delta_conditions_and_parties_are_told() -> None:
@@ -110,25 +113,30 @@ def test_delta_conditions_and_parties_are_told() -> None:
         conditions=("3 parties add noise", "they keep it"),
         party_epsilon=Fraction(3),
     )
-    first, second, third = for_one_person(made)
-    assert first.startswith("This is moderate protection.")
-    assert "at most 73.2% sure of either, apart from δ = 1e-06." in first
+    assert lead(made) == (
+        "An outsider who is 50:50 about whether a given item is in the data can become at most 73.2% sure, apart from "
+        "δ = 1e-06. This is moderate protection."
+    )
+    first, second, third = meaning(made)
+    assert first == f"{plain_promise(made)} This stays true whatever is done with the results."
     assert second == "This holds provided that 3 parties add noise, and that they keep it."
     assert "Toward a party, which knows its own share of the noise, the factor is at most 20.1." in third
-    assert "95.3%" in third
-    assert len(for_one_person(guarantee(Fraction(1)))) == 1
+    assert "A party who is 50:50 about whether a given item is in the data can become at most 95.3% sure" in third
+    assert len(meaning(guarantee(Fraction(1)))) == 1
 
 
 def test_what_stays_true_may_be_said_otherwise() -> None:
-    assert for_one_person(guarantee(Fraction(1)))[0].endswith("This stays true whatever is done with the results.")
-    (told,) = for_one_person(guarantee(Fraction(1)), stays="Keep it.")
-    assert told.endswith("sure of either. Keep it.")
+    assert meaning(guarantee(Fraction(1)))[0].endswith("This stays true whatever is done with the results.")
+    (told,) = meaning(guarantee(Fraction(1)), stays="Keep it.")
+    assert told.endswith("at most a factor of 2.72. Keep it.")
 
 
 def test_a_report_is_promised_for_the_person_who_sent_it() -> None:
     made = KRR(alphabet=2, epsilon=10).guarantee
     assert local_promise(made).endswith("the probability of the report they send by at most a factor of 22,027.")
-    assert "at most 99.9955% sure of either" in local_meaning(made)[0]
+    assert local_lead(made).startswith(
+        "Someone who is 50:50 about which of two answers a person gave can become at most 99.9955% sure."
+    )
 
 
 def test_budgets_of_the_same_people_add_up_whatever_the_data() -> None:
@@ -164,21 +172,21 @@ def test_users_that_this_program_bounded_are_protected_whatever_they_did() -> No
     assert any_user(elsewhere) == ""
     assert release_exclusions(elsewhere)[0].startswith("More than 3 items of one user: the data must have been limited")
     here = release(Profile([1, 2], [5, 5], unit=unit, order_key=key), epsilon=1)
-    assert any_user(here).endswith("however many rows they have; at most 3 of them are counted.")
+    assert any_user(here).endswith("however many items they have: at most 3 of them count.")
     assert release_exclusions(here) == exclusions(unit)[1:]
     users = BoundedUnits(3, Profile([1, 9], [5, 5]))
     told = release(Profile([1], [10], unit=unit, order_key=key, users=users), epsilon=1, excess_share="0.05")
-    assert any_user(told).endswith("are counted, and at most 30 more in the estimate of what was left out.")
+    assert any_user(told).endswith("them count, and at most 30 more items in the estimate of what was left out.")
 
 
 @pytest.mark.parametrize("delta", ["0.001", "1e-9", "0"])
 def test_a_terminal_and_a_page_except_the_same_delta(delta: str) -> None:
     made = guarantee(Fraction(1), delta=Fraction(delta))
-    texts = (dict(promise_lines(made))["Protection"], for_one_person(made)[0])
+    texts = (dict(promise_lines(made))["Protection"], lead(made))
     assert all(("apart from δ = 0.001" in text) == (delta == "0.001") for text in texts)
     assert all(("apart from" in text) == (delta == "0.001") for text in texts)
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.kind)
-def test_the_heading_says_one_of_what_it_is_about(unit: PrivacyUnit) -> None:
-    assert promised(guarantee(Fraction(1), unit=unit))["whom"] == unit.kind
+def test_a_page_leads_with_how_sure_somebody_can_become(unit: PrivacyUnit) -> None:
+    assert f"a given {unit.kind} is in the data" in promised(guarantee(Fraction(1), unit=unit))["lead"]

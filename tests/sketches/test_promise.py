@@ -49,7 +49,7 @@ def test_users_may_be_in_every_sketch_so_epsilons_add_up() -> None:
     assert merged.unit == PrivacyUnit.user(max_items=5, sketches=3)
     assert merged.unit.max_distance == 15
     assert merged.spending == (("2 sketches", Fraction(5)), ("one sketch", Fraction(10)))
-    assert "when one user with at most 5 items in each of 3 sketches is added" in str(merged)
+    assert "when one user with all their items (at most 5 of them count in each of 3 sketches) is added" in str(merged)
     assert "spent in steps (5 for 2 sketches, 10 for one sketch)" in str(merged)
 
 
@@ -68,7 +68,7 @@ def test_a_user_at_every_party_moves_the_sum_by_the_items_of_all(shares: int) ->
     """As many sketches with m items each as share one noise: the sum moves by so many times m."""
     merged = promise(USER, ADD, [part(number, "1/5", 3, "s") for number in range(shares)])
     assert merged.epsilon == shares
-    assert str(merged.unit) == f"one user with at most 5 items in each of {shares} sketches"
+    assert str(merged.unit) == f"one user with all their items (at most 5 of them count in each of {shares} sketches)"
     assert merged.spending == ((f"{shares} sketches", Fraction(shares)),)
 
 
@@ -174,7 +174,7 @@ def test_what_a_sketch_cannot_protect_is_refused() -> None:
         make(epsilon=0)
     least = Fraction(1, 2**40)
     assert make(epsilon=10 * least, unit=USER, relation=SUBSTITUTE).guarantee.epsilon == 10 * least
-    message = r"epsilon must be at least 10·2\^-40 \(about 9\.1e-12\) for one user with at most 5 items"
+    message = r"epsilon must be at least 10·2\^-40 \(about 9\.1e-12\) for one user with all their items \(at most 5"
     with pytest.raises(UsageError, match=message):
         make(epsilon=9 * least, unit=USER, relation=SUBSTITUTE)
 

@@ -317,9 +317,14 @@ def test_sketches_are_equal_when_all_their_parts_are() -> None:
 def test_it_says_what_it_is_and_nothing_of_what_it_counted() -> None:
     sketch = hashed_sketch(unit=PrivacyUnit.user(max_items=2))
     sketch.update(WORDS)
-    assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, epsilon=1)"
+    assert (
+        repr(sketch) == "HashedSketch(97 counters, one user with all their items (at most 2 of them count), epsilon=1)"
+    )
     sketch.clip(7)
-    assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, epsilon=1, clipped=7)"
+    assert (
+        repr(sketch)
+        == "HashedSketch(97 counters, one user with all their items (at most 2 of them count), epsilon=1, clipped=7)"
+    )
     many = domain_sketch(source=None)
     for _ in range(4):
         many.merge(domain_sketch(source=None, epsilon=2))

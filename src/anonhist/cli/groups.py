@@ -292,7 +292,7 @@ def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -
 
 def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     """Print what was released, promised and done, and beside no CSV a table of the groups."""
-    from anonhist.report.groups import active_person, heads_of, how_added, row_of
+    from anonhist.report.groups import active_person, how_added
     from anonhist.report.wording import bound_of, many, promise_lines
 
     say_line(f"Released: {many(len(release), 'group')} by {', '.join(release.by)}.", stream)
@@ -300,12 +300,18 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
         say_line(f"{title}: {sentence}", stream)
     for told in filter(None, (active_person(release), how_added(release))):
         say_line(told, stream)
+    if stream is not sys.stderr:
+        _show_table(release, stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
-    if stream is sys.stderr:
-        return
+
+
+def _show_table(release: GroupedRelease, stream: TextIO) -> None:
+    from anonhist.report.groups import heads_of, row_of
+
     shown = release.everything
     rows = [row_of(group, release, each) for group, each in islice(shown.items(), _SHOWN)]
     click.echo(file=stream)
     print_table(heads_of(release), rows, stream, texts=range(len(release.by)))
     if len(shown) > _SHOWN:
         say_line(f"… and {len(shown) - _SHOWN:,} more groups, in the file.", stream, dim=True)
+    click.echo(file=stream)

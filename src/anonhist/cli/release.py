@@ -226,18 +226,25 @@ def release_windows_of(
 def show_windows(release: Windows, stream: TextIO) -> None:
     """Print what was released, promised and done, and beside no CSV a table: of days, or of groups."""
     from anonhist.releases.cumulative import CumulativeRelease
-    from anonhist.report.groups import names_of
-    from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups
+    from anonhist.report.windows import told_of, told_of_groups
     from anonhist.report.wording import bound_of, promise_lines
 
     told = told_of(release) if isinstance(release, CumulativeRelease) else told_of_groups(release)
     say_line(f"Released: {told}.", stream)
     for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)
+    if stream is not sys.stderr:
+        click.echo(file=stream)
+        _show_table(release, stream)
+        click.echo(file=stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
-    if stream is sys.stderr:
-        return
-    click.echo(file=stream)
+
+
+def _show_table(release: Windows, stream: TextIO) -> None:
+    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.report.groups import names_of
+    from anonhist.report.windows import cells_of, heads_of, shown_days
+
     if isinstance(release, CumulativeRelease):
         rows = [[day, *cells_of(release, day)] for day in shown_days(release, _DAYS_SHOWN)]
         print_table(heads_of(release), rows, stream, texts=[0])

@@ -36,8 +36,8 @@ from anonhist.report.wording import (
     bound_of,
     exclusions,
     expected_error,
-    for_one_person,
     interval,
+    meaning,
     no_intervals,
     promise_lines,
     runs_text,
@@ -241,8 +241,9 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
         notes=notes(release, statistics),
         promise=promised(
             guarantee,
-            result="result" if is_private else "released number",
-            meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
+            meaning=meaning(guarantee)
+            if is_private
+            else meaning(guarantee, result="released number", stays=NOT_THIS_PAGE),
             not_covered=[
                 *([] if is_private else ["This page, which shows the true degrees."]),
                 *exclusions(guarantee.unit),

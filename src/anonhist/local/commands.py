@@ -186,9 +186,10 @@ def new(
 
 def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
     """Print the guarantee of the survey, cautions, and the size of a report."""
+    from anonhist.local.page import DOUBT
     from anonhist.report.wording import promise_lines
 
-    for name, sentence in promise_lines(survey.guarantee):
+    for name, sentence in promise_lines(survey.guarantee, doubt=DOUBT):
         say_line(f"{name}: {sentence}", sys.stdout)
     weight = survey.forged_weight
     for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from anonhist.local.reports import Tally
     from anonhist.local.survey import Survey
 
+# What somebody asks who sees a report.
+DOUBT = "which of two answers a person gave"
 HEADS = ("value", "share", "interval", "decoded", "above zero")
 _LONGEST_LABEL = 60
 
@@ -115,16 +117,17 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
         f"{found:,} of {len(estimate.labels):,} values are significantly above zero "
         f"({CORRECTIONS.get(estimate.correction, f'{estimate.correction}: chance of an error at most')} {alpha})."
     )
-    (_, promised), *worth = promise_lines(estimate.guarantee)
+    (_, sure), (_, promised), *warned = promise_lines(estimate.guarantee, doubt=DOUBT)
     told = [
+        ("Protection", sure),
         ("Promise to everybody who sent one report", promised),
-        *worth,
+        *warned,
         ("Share and interval", shares),
         ("Decoded", decoded),
         ("Above zero", significance),
     ]
     if central is not None:
-        told.insert(1 + len(worth), ("Promise if reports are shuffled", str(central)))
+        told.insert(2 + len(warned), ("Promise if reports are shuffled", str(central)))
     if estimate.other or estimate.other_standard_error:
         told.append(("Other values together", f"{other_text(estimate)} of the people have none of these."))
     if estimate.note:
@@ -157,10 +160,17 @@ def shuffled_promise(guarantee: Guarantee) -> str:
     )
 
 
+def lead(guarantee: Guarantee) -> str:
+    """Return what the guarantee is worth to the sender of a report."""
+    return worth(guarantee.epsilon, doubt=DOUBT, delta=guarantee.delta)
+
+
 def meaning(guarantee: Guarantee) -> list[str]:
-    """Return what the guarantee means for the sender of a report."""
-    worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", delta=guarantee.delta)
-    return [f"{worst} This holds against everybody, including the collector, whatever is done with the reports."]
+    """Return what the guarantee is, and against whom it holds."""
+    return [
+        promise(guarantee),
+        "This holds against everybody, including the collector, whatever is done with the reports.",
+    ]
 
 
 def exclusions() -> list[str]:
@@ -248,10 +258,9 @@ def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Gu
         notes=[estimate.note] if estimate.note else [],
         promise=promised(
             guarantee,
-            sentence=promise(guarantee),
+            sentence=lead(guarantee),
             meaning=meaning(guarantee),
             not_covered=exclusions(),
-            whom="person",
         ),
         shuffled=shuffled and {"sentence": shuffled_promise(shuffled), "exact": shuffled},
         plot=inline_svg(
@@ -316,7 +325,7 @@ def survey_cell(survey: Survey) -> Cell:
             ("cells of a tally", f"{survey.cells:,}"),
             ("digest", survey.digest),
         ],
-        told=promise_lines(survey.guarantee),
+        told=promise_lines(survey.guarantee, doubt=DOUBT),
         folded=[("Caution", each) for each in survey.cautions],
     )
 

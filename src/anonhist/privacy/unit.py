@@ -81,7 +81,7 @@ class PrivacyUnit:
     Examples
     --------
     >>> print(PrivacyUnit.user(max_items=5))
-    one user with at most 5 items
+    one user with all their items (at most 5 of them count)
     """
 
     kind: Checked[str] = converted(parse_kind)
@@ -205,7 +205,7 @@ class PrivacyUnit:
         Examples
         --------
         >>> print(PrivacyUnit.user(max_items=5, groups=7).in_at_most(1))
-        one user with at most 5 items
+        one user with all their items (at most 5 of them count)
         """
         # A bound on groups leaves nothing out of a single one.
         in_one_group = self.in_one_group and groups > 1
@@ -218,7 +218,7 @@ class PrivacyUnit:
         Examples
         --------
         >>> print(PrivacyUnit.user(max_items=5, sketches=3).total_unit)
-        one user with at most 15 items
+        one user with all their items (at most 15 of them count)
         """
         # No data exceed a larger bound.
         bound = min(self.bound * self.sketches, _LARGEST_BOUND)
@@ -248,6 +248,7 @@ class PrivacyUnit:
 
     def __str__(self) -> str:
         each = "" if self.sketches == 1 else f" in each of {self.sketches:,} sketches"
+        counts = "them counts" if self.bound == 1 else "them count"
         where = merged = ""
         if self.groups > 1:
             each, where, merged = (
@@ -257,7 +258,7 @@ class PrivacyUnit:
             )
         return {
             "item": "one item",
-            "user": f"one user with at most {self._items}{each}",
+            "user": f"one user with all their items (at most {self.bound:,} of {counts}{each})",
             "label": f"one label with all its items{where} (counts of {self.bound:,} or more{merged} are taken "
             "together)",
             "edge": "one edge",

@@ -146,14 +146,15 @@ class MostFrequent:
         if self.least >= _FEW:
             return ()
         times = "once" if self.least == 1 else f"{self.least} times"
-        return (f"Some of these labels were seen only {times}: they lead partly by chance, so the value is {wrong}.",)
+        said = f"Some of these labels were seen only {times}: they are frequent partly by chance, which makes the value"
+        return (f"{said} {wrong}.",)
 
 
 SuccessUnit = Literal["share", "bits"]
 # With more items the beta function overflows floats, and Wilson's score interval is as good.
 _EXACT = 10**12
 ONE_ACCOUNT_EACH = "each item is one account, and the sample shows which labels are most frequent; otherwise"
-BY_CHANCE = "the labels that lead in a sample lead partly by chance"
+BY_CHANCE = "the most frequent labels in a sample are partly so by chance"
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ def guessing_success(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(guessing_success(Profile.from_counts([600, 300, 100]), guesses=1))
-    at most 0.630531 (95% confidence), estimate 0.6: the labels that lead in a sample lead partly by chance
+    at most 0.630531 (95% confidence), estimate 0.6: the most frequent labels in a sample are partly so by chance
     """
     number = parse_whole_number(guesses, name="guesses")
     check_unit(unit, get_args(SuccessUnit))
@@ -324,5 +325,5 @@ def guessing_curve(
         bootstraps=bootstraps,
         rng=rng,
         warnings=warnings,
-        bias="The labels that lead in a sample lead partly by chance: read the curve as an upper bound.",
+        bias="The most frequent labels in a sample are partly so by chance: read the curve as an upper bound.",
     )

@@ -279,7 +279,7 @@ def hill_curve(
 
 
 _CLEAR = 2.0
-_BY_CHANCE = "the label that leads in a sample leads partly by chance"
+_BY_CHANCE = "the most frequent label in a sample is partly so by chance"
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     --------
     >>> from anonhist.profiles import Profile
     >>> print(min_entropy(Profile.from_counts([400, 200, 200]), base=2))
-    at least 0.900028 bits (95% confidence), estimate 1: the label that leads in a sample leads partly by chance
+    at least 0.900028 bits (95% confidence), estimate 1: the most frequent label in a sample is partly so by chance
     """
     unit, scale = entropy_unit(base)
     return apply(data, MinEntropy(), LowerEnd(MinEntropy(), _BY_CHANCE), level=level, unit=unit, scale=scale)

@@ -101,10 +101,7 @@ def stake(budget: Budget, cost: Cost, *, results: str) -> list[str]:
         f"{change} changes the probability of any result of {results} together by at most a factor of "
         f"{factor(cost.epsilon)}{plus}."
     )
-    return [
-        promise,
-        worth(cost.epsilon, doubt=doubt, delta=cost.delta),
-    ]
+    return [worth(cost.epsilon, doubt=doubt, delta=cost.delta), promise]
 
 
 def weaker_stake(balance: Balance) -> list[str]:

@@ -35,6 +35,7 @@ from anonhist.report.wording import (
     many,
     no_intervals,
     number_and_ends,
+    promise_of,
     runs_text,
 )
 
@@ -302,11 +303,12 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
         "anonhist.report/groups.html",
         release,
         headline="How often things occur in each group, without saying which things",
-        subtitle=f"A differentially private profile of {many(len(release), 'group')} by {by}, under one promise.",
+        subtitle=f"It shows a differentially private profile of each of {many(len(release), 'group')} by {by}, under "
+        "one promise.",
         cards=cards_of(release),
         promise=promised(
             guarantee,
-            result=ALL_TOGETHER,
+            meaning=promise_of(release, result=ALL_TOGETHER),
             not_covered=not_covered(release),
         ),
         how=filter(None, [how_found(release), how_added(release)]),
@@ -370,5 +372,5 @@ def _how_to_read(release: Release) -> str:
     return (
         "Bands are 95% intervals, as in the table. Where one reaches 0, the release cannot tell that number from "
         "none. Each is for its own number. Of many numbers about one in twenty is outside of its interval, so the "
-        "largest and the smallest of many groups may be so by chance."
+        "largest and the smallest of many groups may be chance."
     )

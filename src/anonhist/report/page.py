@@ -38,11 +38,11 @@ from anonhist.report.wording import (
     any_user,
     bars_text,
     expected_error,
-    for_one_person,
     free_arithmetic,
     interval,
     many,
     promise_lines,
+    promise_of,
     release_exclusions,
     remarks,
     runs_text,
@@ -224,7 +224,6 @@ def write_profile(
     guessing = Guessing.of(release)
     limit = guarantee.unit.max_count
     first, *rest = release_exclusions(release)
-    everyone = any_user(release)
     sheet.write_release(
         "anonhist.report/page.html",
         release,
@@ -234,7 +233,7 @@ def write_profile(
         cards=_cards(release),
         promise=promised(
             guarantee,
-            meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
+            meaning=promise_of(release),
             not_covered=(first, *also_not_covered, *rest),
         ),
         remarks=[told for _, told in remarks(release)],
@@ -334,9 +333,16 @@ def facts(release: Release) -> list[tuple[str, str]]:
         *view_of(release).facts(release),
         *promise_lines(release.guarantee),
         *([("Users", everyone)] if (everyone := any_user(release)) else []),
-        ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
         *remarks(release),
+        *how_made(release),
+    ]
+
+
+def how_made(release: Release) -> list[tuple[str, str]]:
+    """Say which mechanism made a release and why, and what arithmetic costs: what stands below the numbers."""
+    return [
+        ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         *([("Arithmetic", f"{clause}.")] if (clause := free_arithmetic(release.guarantee)) else []),
     ]
 

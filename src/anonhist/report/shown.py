@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -17,7 +18,8 @@ from anonhist.kinds import Shown, kind_of_value
 from anonhist.lazy import LaterModule
 from anonhist.privacy import warning
 from anonhist.releases import Release
-from anonhist.report.wording import exclusions, for_one_person, interval, plain_promise
+from anonhist.report.wording import exclusions, interval, lead
+from anonhist.report.wording import meaning as meaning_of
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
@@ -91,13 +93,23 @@ def render(template: str, **shown: object) -> str:
 def _templates() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    templates = Environment(
         loader=FunctionLoader(_template),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["whole"] = _with_whole_intervals
+    return templates
+
+
+_BETWEEN_ENDS = re.compile(r"(?<=[\d%]) to (?=[−\d])")
+
+
+def _with_whole_intervals(text: str) -> str:
+    """Return a text in which no line ends between the ends of an interval."""
+    return _BETWEEN_ENDS.sub("\u00a0to\u00a0", text)
 
 
 def _template(name: str) -> str:
@@ -132,7 +144,7 @@ def released(release: Release, *, noun: str) -> dict[str, Any]:
             )
             for r in shown
         ],
-        "more": f"The first {_ROWS} of {len(profile):,} released {noun}." if len(profile) > _ROWS else "",
+        "more": f"These are the first {_ROWS} of {len(profile):,} released {noun}." if len(profile) > _ROWS else "",
         "download": download(release, rows=len(profile)),
     }
 
@@ -140,20 +152,14 @@ def released(release: Release, *, noun: str) -> dict[str, Any]:
 def promised(
     guarantee: Guarantee,
     *,
-    result: str = "result",
     sentence: str | None = None,
     meaning: Sequence[str] | None = None,
     not_covered: Sequence[str] | None = None,
-    whom: str = "",
 ) -> dict[str, Any]:
-    """Return the promise: one sentence, what it means, what it leaves out, and the exact statement.
-
-    ``result`` is what the sentence is about, and ``whom`` whom it is promised to, if not what the unit is called.
-    """
+    """Return the promise: what it is worth, what it is, what it leaves out, and the exact statement."""
     return {
-        "sentence": sentence or plain_promise(guarantee, result=result),
-        "whom": whom or guarantee.unit.kind,
-        "meaning": meaning or for_one_person(guarantee),
+        "lead": sentence or lead(guarantee),
+        "meaning": meaning or meaning_of(guarantee),
         "not_covered": exclusions(guarantee.unit) if not_covered is None else not_covered,
         "exact": guarantee,
     }

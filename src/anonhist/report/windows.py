@@ -25,7 +25,7 @@ from anonhist.report.figures import (
 )
 from anonhist.report.groups import MOST_DRAWN, MOST_LISTED, first_drawn, names_of, with_number
 from anonhist.report.shown import Sheet, download, promised
-from anonhist.report.wording import bound_of, exclusions, interval, many, number_and_ends
+from anonhist.report.wording import bound_of, exclusions, interval, many, number_and_ends, promise_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +59,11 @@ def told_of_groups(release: GroupedCumulativeRelease) -> str:
 def shown_days(release: CumulativeRelease, most: int) -> list[str]:
     """Return at most so many of the days, spread evenly, the last among them."""
     return [release.days[at] for at in spread(len(release.days), most)]
+
+
+def _reached(release: CumulativeRelease) -> tuple[str, str]:
+    """Return what labels are called, and asked for: they are people where a label is what is protected."""
+    return ("people", "who") if release.guarantee.unit.max_count is not None else ("labels", "which")
 
 
 def cells_of(release: CumulativeRelease, day: str) -> list[str]:
@@ -196,16 +201,16 @@ _ROWS, _STRIPS = 62, 400
 
 def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows."""
-    guarantee = release.guarantee
+    guarantee, (people, which) = release.guarantee, _reached(release)
     left = len(release.thresholds) - len(drawn_thresholds(release))
     caption = "How many labels had so many items or more by the end of each day, with 95% bands"
     sheet.write_release(
         "anonhist.report/windows.html",
         release,
-        headline="How many have been reached so far, day after day, without saying who",
-        subtitle=f"A differentially private release of {told_of(release)}.",
+        headline=f"How many {people} have been reached so far, day after day, without saying {which}",
+        subtitle=f"This differentially private release counts {told_of(release)}.",
         cards=cards_of(release),
-        promise=promised(guarantee, result=ALL_DAYS, not_covered=not_covered(release)),
+        promise=promised(guarantee, meaning=promise_of(release, result=ALL_DAYS), not_covered=not_covered(release)),
         remarks=remarks_of(release),
         plot=inline_svg(
             lambda: windows_figure(release),
@@ -236,24 +241,25 @@ def _days(release: CumulativeRelease) -> dict[str, Any]:
     more = len(release.days) - len(listed)
     return {
         "days": [(day, cells_of(release, day)) for day in listed],
-        "more": f"And {many(more, 'more day')}, which files of the release have." if more > 0 else "",
+        "more": f"Files of the release have {many(more, 'more day')}." if more > 0 else "",
     }
 
 
 def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None:
     """Write the page of a release of cumulative windows of groups."""
     guarantee, first, last = release.guarantee, release.first, release.days[-1]
+    people, which = _reached(first)
     names, drawn, top = _drawn(release)
     left = len(release) - MOST_LISTED
     sheet.write_release(
         "anonhist.report/windows-groups.html",
         release,
-        headline="How many have been reached so far in each group, day after day, without saying who",
-        subtitle=f"A differentially private release of {told_of_groups(release)}.",
+        headline=f"How many {people} have been reached so far in each group, day after day, without saying {which}",
+        subtitle=f"This differentially private release counts {told_of_groups(release)}.",
         cards=cards_of_groups(release),
         promise=promised(
             guarantee,
-            result=ALL_TOGETHER,
+            meaning=promise_of(release, result=ALL_TOGETHER),
             not_covered=not_covered(first, with_groups=True),
         ),
         remarks=remarks_of(first),

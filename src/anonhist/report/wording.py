@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
-from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, strength, warning
+from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, warning
 from anonhist.privacy.guarantee import delta_apart, round_up
 from anonhist.privacy.parameters import NONE_ABOVE
 from anonhist.properties.estimate import Estimate, Holds, format_number, percent
@@ -19,22 +19,26 @@ if TYPE_CHECKING:
 
     from anonhist.kinds import Tabular
     from anonhist.privacy import Guarantee, PrivacyUnit
+    from anonhist.releases.content import AnyRelease
 
 _COSTS_NOTHING = "so floating point costs nothing"
 # What :func:`promise_lines` calls its lines.
-PROMISE_NAMES = ("Promise", "Protection", "Toward a party", "Warning")
+PROMISE_NAMES = ("Protection", "Promise", "Toward a party", "Warning")
 
 
-def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
-    """Return the promise for a terminal, as names and sentences: what it is and what it is worth."""
+def promise_lines(guarantee: Guarantee, *, doubt: str = "") -> list[tuple[str, str]]:
+    """Return the promise for a terminal, as names and sentences: what it is worth and what it is.
+
+    ``doubt`` is what somebody asks who sees the results, if not what follows from the unit.
+    """
     # Files have it whole: a clause on arithmetic that limits nothing is left out.
     sentence, clause = guarantee.sentence, free_arithmetic(guarantee)
     lines = [
+        ("Protection", _protection(guarantee, guarantee.epsilon, doubt)),
         ("Promise", sentence.replace(f"; {clause}", "", 1) if clause else sentence),
-        ("Protection", protection_line(guarantee.epsilon, guarantee.delta)),
     ]
     if guarantee.party_epsilon is not None:
-        lines.append(("Toward a party", protection_line(guarantee.party_epsilon, guarantee.delta)))
+        lines.append(("Toward a party", _protection(guarantee, guarantee.party_epsilon, doubt)))
     said = warning(guarantee.epsilon)
     return [*lines, ("Warning", said)] if said else lines
 
@@ -44,10 +48,9 @@ def free_arithmetic(guarantee: Guarantee) -> str:
     return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
 
 
-def protection_line(epsilon: Fraction, delta: Fraction) -> str:
-    """Say on one line what an epsilon is worth, and apart from which δ."""
-    sure = f"at most {certainty(epsilon)} sure" if epsilon <= NONE_ABOVE else "practically certain"
-    return f"{strength(epsilon)}: someone at 50:50 can become {sure}{delta_apart(delta)}."
+def _protection(guarantee: Guarantee, epsilon: Fraction, doubt: str) -> str:
+    asked = doubt or doubt_about(guarantee.unit.kind, guarantee.relation)
+    return f"{_sure(epsilon, asked, guarantee.delta, who='someone')}: {protection(epsilon)}."
 
 
 def with_error(value: float, error: float) -> str:
@@ -249,47 +252,66 @@ def factor(epsilon: Fraction) -> str:
     return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING):,f}"
 
 
-def for_one_person(guarantee: Guarantee, *, stays: str = _STAYS) -> list[str]:
-    """Say what the guarantee means for somebody in the data, in paragraphs; ``stays`` is said of how long it does."""
+def lead(guarantee: Guarantee) -> str:
+    """Say in a sentence what a guarantee is worth: how sure somebody can become who sees the results."""
+    who = "Someone" if guarantee.party_epsilon is None else "An outsider"
     doubt = doubt_about(guarantee.unit.kind, guarantee.relation)
-    said = [f"{worth(guarantee.epsilon, doubt=doubt, delta=guarantee.delta)} {stays}"]
+    return worth(guarantee.epsilon, doubt=doubt, delta=guarantee.delta, who=who)
+
+
+def meaning(guarantee: Guarantee, *, result: str = "result", stays: str = _STAYS) -> list[str]:
+    """Say what the guarantee is, in paragraphs; ``stays`` is said of how long it holds."""
+    said = [f"{plain_promise(guarantee, result=result)} {stays}"]
     if guarantee.conditions:
         said.append(f"This holds provided that {', and that '.join(guarantee.conditions)}.")
     if guarantee.party_epsilon is not None:
-        inside = worth(guarantee.party_epsilon, doubt=doubt, delta=guarantee.delta)
+        doubt = doubt_about(guarantee.unit.kind, guarantee.relation)
         said.append(
             "Toward a party, which knows its own share of the noise, the factor is at most "
-            f"{factor(guarantee.party_epsilon)}. {inside}"
+            f"{factor(guarantee.party_epsilon)}. "
+            f"{worth(guarantee.party_epsilon, doubt=doubt, delta=guarantee.delta, who='A party')}"
         )
     return said
 
 
-def worth(epsilon: Fraction, *, doubt: str, delta: Fraction) -> str:
-    """Say how sure somebody can become who has such a ``doubt``."""
-    sure = "practically certain" if epsilon > NONE_ABOVE else f"at most {certainty(epsilon)} sure of either"
-    return f"This is {protection(epsilon)}. Someone who thinks {doubt} can become {sure}{delta_apart(delta)}."
+def promise_of(release: AnyRelease, *, result: str = "result") -> list[str]:
+    """Say what a release promises, and first to whom, where this program saw to it."""
+    everyone = any_user(release)
+    return [*([everyone] if everyone else []), *meaning(release.guarantee, result=result)]
+
+
+def worth(epsilon: Fraction, *, doubt: str, delta: Fraction, who: str = "Someone") -> str:
+    """Say how sure somebody can become who has such a ``doubt``, and what that is called."""
+    return f"{_sure(epsilon, doubt, delta, who=who)}. This is {protection(epsilon)}."
+
+
+def _sure(epsilon: Fraction, doubt: str, delta: Fraction, *, who: str) -> str:
+    sure = "practically certain" if epsilon > NONE_ABOVE else f"at most {certainty(epsilon)} sure"
+    return f"{who} who is 50:50 about {doubt} can become {sure}{delta_apart(delta)}"
 
 
 def doubt_about(kind: str, relation: NeighboringRelation) -> str:
-    """Say what somebody thinks who cannot tell two neighbors apart."""
+    """Say what somebody asks who cannot tell two neighbors apart."""
     if relation is NeighboringRelation.SUBSTITUTE:
-        return f"two versions of a given {kind} equally likely"
-    return f"it equally likely that a given {kind} is in the data or not"
+        return f"which of two versions of a given {kind} is in the data"
+    return f"whether a given {kind} is in the data"
 
 
-def any_user(release: Release) -> str:
+def any_user(release: AnyRelease) -> str:
     """Say that users are protected whatever they did, where this program counted only some items of each; else nothing.
 
     Where the data were limited before they were read, nobody knows whether every user was: :func:`exclusions` says so.
     """
-    bound = release.guarantee.unit.max_items
+    unit, excess = release.guarantee.unit, getattr(release, "excess", None)
     # A reading that bounds users draws a key, and only such a reading tells what it left out.
-    if bound is None or (release.order_key is None and release.excess is None):
+    if unit.max_items is None or (release.order_key is None and excess is None):
         return ""
-    counted = f"at most {bound:,} of them {'is' if bound == 1 else 'are'} counted"
-    if release.excess is not None:
-        counted += f", and at most {release.excess.cap:,} more in the estimate of what was left out"
-    return f"Any one user is protected, however many rows they have; {counted}."
+    counted = f"at most {unit.max_items:,} of them {'counts' if unit.max_items == 1 else 'count'}"
+    if is_in_groups(unit):
+        counted += f", in {'each of ' if unit.groups > 1 else ''}at most {many(unit.groups, 'group')}"
+    if excess is not None:
+        counted += f", and at most {many(excess.cap, f'more {excess.of.part}')} in the estimate of what was left out"
+    return f"Any one user is protected, however many items they have: {counted}."
 
 
 def release_exclusions(release: Release) -> list[str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Where = TypeVar("Where")
 VARIABLE = "ANONHIST_LEDGER"
 _NO_RECEIPT = " A CSV file holds no receipt; only .json and .parquet can be verified."
-_NOWHERE = "Ledger: none, nothing was recorded (--ledger)."
+_NOWHERE = "Not recorded in a ledger (--ledger)."
 
 ledger_option = click.option(
     "--ledger",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.report.page import facts, rows
+from anonhist.report.page import facts, how_made, rows
 from anonhist.report.wording import bound_of, number_and_ends
 from anonhist.terminal.charging import write_charged
 from anonhist.terminal.destinations import Destination, console_on, print_table
@@ -111,36 +111,37 @@ def log(released: AnyRelease, stream: TextIO) -> None:
             say_line(f"{name}: {sentence}", stream)
 
 
-def say(release: Release, stream: TextIO) -> None:
-    """Print what was released, promised and done: one line each."""
-    for name, sentence in facts(release):
-        say_line(f"{name}: {sentence}", stream)
-
-
 def show_summary(release: Release, stream: TextIO) -> None:
-    """Print the same, and where the stream holds nothing else a table; on a terminal a small plot, too."""
-    if stream is sys.stderr:
-        say(release, stream)
+    """Print what was released and promised, and below the numbers how it was made.
+
+    The numbers are a table where the stream holds nothing else; a terminal has a small plot, too.
+    """
+    below = how_made(release)
+    above = facts(release)[: -len(below)]
+    _say(above, stream)
+    if stream is not sys.stderr:
+        cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
+        click.echo(file=stream)
+        print_table(("number of", "released", "95% interval"), cells, stream, texts=[0])
+        if stream.isatty():
+            _plot(release, stream)
+        click.echo(file=stream)
+    _say(below, stream)
+
+
+def _say(told: list[tuple[str, str]], stream: TextIO) -> None:
+    """Print names and sentences: in columns on a terminal that holds nothing else, otherwise one line each."""
+    if stream is sys.stderr or not stream.isatty():
+        for name, sentence in told:
+            say_line(f"{name}: {sentence}", stream)
         return
-    if stream.isatty():
-        _say_in_columns(release, stream)
-    else:
-        say(release, stream)
-    cells = [(name, *number_and_ends(estimate)) for name, estimate in rows(release)]
-    click.echo(file=stream)
-    print_table(("number of", "released", "95% interval"), cells, stream, texts=[0])
-    if stream.isatty():
-        _plot(release, stream)
-
-
-def _say_in_columns(release: Release, stream: TextIO) -> None:
     from rich.table import Table
     from rich.text import Text
 
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
-    for name, sentence in facts(release):
+    for name, sentence in told:
         grid.add_row(name, Text(sentence))
     console_on(stream, widest=100).print(grid)
 
@@ -154,4 +155,3 @@ def _plot(release: Release, stream: TextIO) -> None:
         plot = Text(terminal_plot(release, width=console.width), no_wrap=True)
         plot.highlight_regex("•+", "cyan")
         console.print(plot)
-    console.print()

@@ -31,7 +31,7 @@ def units() -> SearchStrategy[PrivacyUnit]:
     --------
     >>> from hypothesis import find
     >>> str(find(units(), lambda unit: unit.kind == "user" and unit.bound > 2))
-    'one user with at most 3 items'
+    'one user with all their items (at most 3 of them count)'
     """
     bounds = st.integers(1, 20)
     return st.one_of(

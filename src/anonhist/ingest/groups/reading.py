@@ -387,7 +387,7 @@ def _found(
     found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
     if not found and columns.grouping.other is None:
         raise DataError(
-            "No group was found: groups have too few units for this budget, which is spent all the same. Another try "
-            "with a larger one, or with listed groups, comes on top."
+            "No group was found: groups have too few units for this budget, which is spent all the same. Another "
+            "attempt with a larger one, or with listed groups, comes on top."
         )
     return found
