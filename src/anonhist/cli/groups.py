@@ -192,10 +192,8 @@ def release_groups_of(
     from anonhist.mechanisms.grouping import FindGroups, release_prepared
     from anonhist.terminal.display import log
 
-    # "--unit user" says no more than the bounds of users, which are on groups, too.
-    of_labels = None if protection.max_per_user is not None else protection.unit
     rows = Protection.of_groups(
-        of_labels,
+        protection.unit,
         by=asked.by,
         other=asked.other_group,
         max_per_user=protection.max_per_user,

@@ -140,8 +140,6 @@ def release_windows_of(
             "it out, and list them with --groups.",
         )
         bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
-        # "--unit user" says no more than the bounds of users, which are on groups, too.
-        wanted = None if protection.max_per_user is not None else wanted
     if reading["format"] not in (None, "events"):  # what was counted already has no days
         raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
     _, days = listed_days(asked.by, asked.days)
@@ -234,7 +232,7 @@ def _show_table(release: Windows, stream: TextIO) -> None:
 
 _SECTIONS = {
     "Input": READING,
-    "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
+    "Privacy": ("epsilon", "unit", "unit_name", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
     "Groups": grouping_options.names,
     "Windows": windows_options.names,
     "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items", "simulations"),
@@ -262,7 +260,7 @@ _LABELS_ARE_USERS = (
 @source_argument
 @epsilon_option(required=True)
 @reading_options
-@protection_options()
+@protection_options(has_name=True)
 @grouping_options
 @windows_options
 @click.option(
