@@ -210,12 +210,18 @@ def write_release(release: Release, sheet: Sheet, truth: Any = None) -> None:
 
 
 def write_profile(
-    release: Release, sheet: Sheet, truth: object, *, again: str = "", also_not_covered: tuple[str, ...] = ()
+    release: Release,
+    sheet: Sheet,
+    truth: object,
+    *,
+    again: str = "",
+    also_promised: tuple[str, ...] = (),
+    also_not_covered: tuple[str, ...] = (),
 ) -> None:
     """Write the page of a released profile; its error is computed first if it has not been yet.
 
-    ``again`` is what running its command again does, if not drawing new noise; ``also_not_covered`` what the promise
-    does not cover besides what follows from the unit.
+    ``again`` is what running its command again does, if not drawing new noise; ``also_promised`` what the promise
+    says besides what follows from the unit, and ``also_not_covered`` what it does not cover besides that.
     """
     if truth is not None:
         raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
@@ -232,7 +238,7 @@ def write_profile(
         cards=_cards(release),
         promise=promised(
             guarantee,
-            meaning=promise_of(release),
+            meaning=[*promise_of(release), *also_promised],
             not_covered=(first, *also_not_covered, *rest),
         ),
         remarks=[told for _, told in remarks(release)],
