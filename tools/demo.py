@@ -13,6 +13,7 @@ from pathlib import Path
 
 import anonhist as ah
 from anonhist.cli.entry import run
+from anonhist.properties.estimate import format_number
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Demo:
         for (k, or_more), words in self.shown.items():
             found = release.k_plus(k) if or_more else release.prevalence(k)
             exact = truth.k_plus(k) if or_more else truth.prevalence(k)
-            print(f"  {words:<40}{found.value:>12,.0f}{f' ± {found.standard_error:.2g}':<8}{exact:>12,}")
+            error = f" ± {format_number(found.standard_error, digits=2)}"
+            print(f"  {words:<40}{found.value:>12,.0f}{error:<8}{exact:>12,}")
 
 
 DEMOS = (
@@ -77,6 +79,7 @@ def main() -> None:
         if code := run([*demo.arguments(folder), "--force", "--quiet"]):
             sys.exit(code)
         demo.show(folder)
+    print("\n± is one standard error of the noise: about two in three numbers are that near to the truth or nearer.")
     pages = [folder / f"{demo.name}.html" for demo in DEMOS]
     print("\nOpen these pages in a browser:", *(page.resolve().as_uri() for page in pages), sep="\n  ")
     print("The released numbers, for programs:", *(page.with_suffix(".json") for page in pages), sep="\n  ")

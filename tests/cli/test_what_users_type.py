@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from subprocess import CompletedProcess, run
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -203,3 +204,32 @@ def test_users_that_were_bounded_here_are_protected_whatever_they_did(cli: Cli, 
     plain = cli(*read, "--report", "plain.html", "-o", "plain.json")
     assert "Users: " not in plain.stdout
     assert "about whether a given item is in the data" in (folder / "plain.html").read_text()
+
+
+def test_what_one_of_the_unit_is_called_is_said_everywhere_and_kept(cli: Cli, folder: Path) -> None:
+    (folder / "views.csv").write_text("viewer,day\n" + "".join(f"v{at},2026-11-0{1 + at % 3}\n" for at in range(200)))
+    read = ("release", "views.csv", "--label", "viewer", "--epsilon", "2", "--unit-name", "viewer")
+    labels = (*read, "--unit", "label", "--max-count", "3")
+    windows = ("--cumulative-by", "day(day)", "--days", "2026-11-01..2026-11-03", "--thresholds", "1,2")
+    groups = ("--by", "day", "--groups", "2026-11-01,2026-11-02", "--max-groups-per-label", "2")
+    for name, given in {"one": (), "windows": windows, "groups": groups}.items():
+        done = cli(*labels, *given, "-o", f"{name}.json", "--report", f"{name}.html")
+        assert done.returncode == 0, done.stderr
+        release = ah.read(folder / f"{name}.json")
+        assert release.guarantee.unit.name == "viewer"
+        page = (folder / f"{name}.html").read_text()
+        for shown in (done.stdout, cli("show", f"{name}.json").stdout, page, release._repr_html_()):
+            assert "whether a given viewer is in the data" in shown, name
+            assert "viewers" in shown, name
+        assert "Labels are the values of viewer. " in page
+    assert "Labels are the values of" not in _page_of(ah.read(folder / "one.json"), folder)
+    users = cli(*read, "--user", "viewer", "--max-per-user", "1", "-o", "users.json")
+    assert "Any one viewer is protected" in users.stdout
+    refused = cli(*read[:-1], "<b>")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--unit-name must be one word or a few, of at most 40 letters, such as viewer, not '<b>'." in refused.stderr
+
+
+def _page_of(release: Any, folder: Path) -> str:
+    ah.write_report(release, folder / "again.html")
+    return (folder / "again.html").read_text()

@@ -256,7 +256,7 @@ def test_one_more_row_changes_what_its_user_has_and_nothing_else(tmp_path: Path)
                 "max_per_user": 10,
                 "unit": PrivacyUnit.user(max_items=5, groups=2),
             },
-            "The bounds make it a release for one user with all their items (at most 10 of them count): leave unit out",
+            r"The bounds make it a release for one user with all their items \(at most 10 of them count\): leave unit",
         ),
         ({"by": "country", "groups": ["DE"], "order_key": "ab" * 16}, "requires user or"),
         ({"by": "country", "groups": ["DE"], "unit": PrivacyUnit.edge()}, "for items, for users"),

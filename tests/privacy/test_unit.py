@@ -190,3 +190,19 @@ def test_a_user_may_have_items_in_each_of_several_sketches() -> None:
     for sketches in (0, True, 2.0):
         with pytest.raises(UsageError, match="sketches must be a whole number"):
             PrivacyUnit("user", 5, sketches)  # type: ignore[arg-type]
+
+
+def test_a_unit_may_have_a_name_that_changes_nothing_but_sentences() -> None:
+    viewer = PrivacyUnit.user(max_items=5, name="viewer")
+    assert viewer == PrivacyUnit.user(max_items=5)
+    assert str(viewer) == "one viewer with all their items (at most 5 of them count)"
+    assert str(viewer.total_unit) == str(viewer.in_at_most(1)) == str(viewer)
+    assert viewer.not_covered.startswith("More than 5 items of one viewer: ")
+    assert [PrivacyUnit.item(name=name).one for name in ("", "view", "order")] == [
+        "an item",
+        "a view",
+        "an order",
+    ]
+    for name in ("a" * 41, "a  b", " a", "a1", "<b>", "a\n", "\u202ea", 3, None):
+        with pytest.raises(UsageError, match="unit_name must be one word or a few, of at most 40 letters"):
+            PrivacyUnit("item", 1, name=name)  # type: ignore[arg-type]

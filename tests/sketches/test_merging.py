@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from operator import add
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.report import write_report
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
@@ -151,3 +153,18 @@ def test_a_sum_beyond_the_range_is_refused(sign: int) -> None:
     with pytest.raises(DataError, match="outside its range"):
         one.merge(other)
     assert one.counters.tolist() == [sign * 2**62] * 5
+
+
+def test_the_page_says_what_the_operator_sees_who_merges(tmp_path: Path) -> None:
+    share = NoiseShare(honest=2, session="s")
+    made = {
+        "alone": make_sketch("listed", "2", ["a"], 1),
+        "merged": make_sketch("listed", "2", ["a"], 1) + make_sketch("listed", "2", ["b"], 2),
+        "shared": reduce(add, (make_sketch("listed", "2", ["a"], seed, share) for seed in (1, 2, 3))),
+    }
+    said = {}
+    for name, sketch in made.items():
+        write_report(sketch.reconstruct(simulations=2), tmp_path / f"{name}.html")
+        page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        said[name] = ("so the promise holds toward them, too, if" in page, "it has only a share of the noise" in page)
+    assert said == {"alone": (False, False), "merged": (True, False), "shared": (False, True)}

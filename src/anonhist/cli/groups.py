@@ -187,10 +187,8 @@ def protection_of_groups(asked: Asked, reading: dict[str, Any], protection: Aske
     from anonhist.ingest.protection import Protection
 
     refuse_given(_NOT_FOR_GROUPS, "{} does not apply to a release of groups (--by); leave it out.")
-    # "--unit user" says no more than the bounds of users, which are on groups, too.
-    of_labels = None if protection.max_per_user is not None else protection.unit
     return Protection.of_groups(
-        of_labels,
+        protection.unit,
         by=asked.by,
         other=asked.other_group,
         max_per_user=protection.max_per_user,

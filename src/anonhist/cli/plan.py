@@ -175,7 +175,15 @@ def _say_groups(planned: GroupPlan, stream: TextIO) -> None:
 
 _SECTIONS = {
     "Data": ("items", "epsilon", "shape", "like", "by_sizes"),
-    "Privacy": ("unit", "max_per_user", "max_count", "max_groups_per_user", "max_groups_per_label", "relation"),
+    "Privacy": (
+        "unit",
+        "unit_name",
+        "max_per_user",
+        "max_count",
+        "max_groups_per_user",
+        "max_groups_per_label",
+        "relation",
+    ),
     "Output": ("output", "force", "json"),
 }
 _EXAMPLES = """
@@ -203,7 +211,8 @@ anonhist plan --by-sizes sizes.csv --epsilon 1
     "--like", metavar="RELEASE", help="Use the size and shape of this released .json or .parquet file instead."
 )
 @protection_options(
-    "What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise items."
+    "What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise items.",
+    has_name=True,
 )
 @group_plan_options
 @as_one("outputs", printed_output_option, force_option, made=Outputs.of)

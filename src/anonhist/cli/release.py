@@ -134,7 +134,7 @@ def asked_of_windows(
 
     others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
     refuse_given(others, "{} does not apply to cumulative windows (--cumulative-by); leave it out.")
-    unit, groups = protection.unit, None
+    groups = None
     if grouping is not None:
         refuse_given(
             _NOT_FOR_WINDOWS,
@@ -143,8 +143,6 @@ def asked_of_windows(
         )
         bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
         groups = AskedGroups(grouping.by, grouping.groups or (), *bounds)
-        # "--unit user" says no more than the bounds of users, which are on groups, too.
-        unit = None if protection.max_per_user is not None else unit
     if reading["format"] not in (None, "events"):  # what was counted already has no days
         raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
     return windows_asked(
@@ -153,7 +151,7 @@ def asked_of_windows(
         days=asked.days,
         thresholds=asked.thresholds,
         max_per_user=protection.max_per_user,
-        unit=unit,
+        unit=protection.unit,
         **bounding_of(reading),
     )
 
@@ -264,7 +262,7 @@ def _show_table(release: Windows, stream: TextIO) -> None:
 # What a release is of, besides its budget.
 asked_options = all_options(
     reading_options,
-    protection_options(),
+    protection_options(has_name=True),
     grouping_options,
     windows_options,
     click.option(
@@ -298,7 +296,7 @@ asked_options = all_options(
 )
 ASKED_SECTIONS = {
     "Input": INPUT,
-    "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
+    "Privacy": ("epsilon", "unit", "unit_name", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
     "Groups": grouping_options.names,
     "Windows": windows_options.names,
     "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items"),

@@ -320,9 +320,9 @@ def _release(top: Mapping[str, Any]) -> Release:
     excess = optional(partial(excess_from, guarantee), top["excess"])
     items, zeros = (optional(partial(_number, each), top[each]) for each in ("items", "zeros"))
     made = remade(Recorded(name, parameters, guarantee, excess))
+    mechanism, guarantee = made.mechanism, made.guarantee
     if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what the guarantee says")
-    mechanism, guarantee = made.mechanism, made.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit.total_unit)

@@ -176,6 +176,13 @@ def protected_unit(
     unit: PrivacyUnit | None, per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
 ) -> PrivacyUnit:
     """Return whom a release of all groups protects, or refuse what its bounds do not cover."""
+    protected = _protected_unit(unit, per_user, groups_per_user, groups_per_label)
+    return protected if unit is None else replace(protected, name=unit.name)
+
+
+def _protected_unit(
+    unit: PrivacyUnit | None, per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
+) -> PrivacyUnit:
     if groups_per_label is not None and (per_user is not None or unit is None or unit.max_count is None):
         raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
     if per_user is not None:

@@ -129,6 +129,7 @@ class Setting:
             "bound": self.unit.bound,
             "relation": self.relation.value,
             **({"groups": self.unit.groups} if is_in_groups(self.unit) else {}),
+            **({"unit_name": self.unit.name} if self.unit.name else {}),
         }
 
     @classmethod
@@ -144,12 +145,14 @@ class Setting:
         if not {"epsilon", "unit", "bound", "relation"} <= given.keys():
             raise UsageError("they must include epsilon, unit, bound and relation.")
         epsilon, kind, bound, relation = (given.pop(name) for name in ("epsilon", "unit", "bound", "relation"))
-        groups = given.pop("groups", 1)
+        groups, called = given.pop("groups", 1), given.pop("unit_name", "")
         if not isinstance(epsilon, str) or not isinstance(kind, str) or type(bound) is not int:
             raise UsageError("epsilon and unit must be text, and the bound a whole number.")
         if type(groups) is not int:
             raise UsageError("groups must be a whole number.")
-        protected = PrivacyUnit(kind, bound, 1, groups, groups == 1 and "groups" in parameters)
+        if not isinstance(called, str):
+            raise UsageError("unit_name must be text.")
+        protected = PrivacyUnit(kind, bound, 1, groups, groups == 1 and "groups" in parameters, name=called)
         made = cls(epsilon, protected, member_of(NeighboringRelation, relation, "relation"), **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
             raise UsageError("they must be exactly the parameters of this mechanism.")

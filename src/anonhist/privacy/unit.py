@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from typing import SupportsIndex
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, parameter
 from anonhist.frozen import Checked, Converted, completed, converted, frozen, named
 from anonhist.privacy.parameters import parse_whole_number
 
 # The name of the bound of each kind.
 _BOUNDS = {"item": "bound", "user": "max_items", "label": "max_count", "edge": "degrees", "node": "max_distance"}
 _LARGEST_BOUND = 2**62
-_SEVERAL = "the promise is for one {unit}, and for k {unit}s of one {owner} ε is k times as large."
+_SEVERAL = "the promise is for one {unit}, and for k {units} of one {owner} ε is k times as large."
 
 
 class NeighboringRelation(Enum):
@@ -72,6 +72,9 @@ class PrivacyUnit:
     max_degree
         Of a :meth:`node`, the largest number of its edges that count, if it is known. Units that differ in it are
         equal: what they promise is said by ``bound``.
+    name
+        What one of them is called in sentences, such as ``"viewer"``: at most 40 letters, spaces and hyphens; empty for
+        its kind. Public, and kept with a release. Units that differ in it are equal.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class PrivacyUnit:
     groups: Converted[SupportsIndex, int] = named(parse_whole_number, default=1)
     in_one_group: bool = field(default=False, repr=False, compare=False)
     max_degree: int | None = field(default=None, repr=False, compare=False)
+    name: Checked[str] = completed(lambda _, given: _parse_name(given), default="", shown=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.sketches > 1 and self.kind != "user":
@@ -104,26 +108,28 @@ class PrivacyUnit:
             raise UsageError("An edge has two ends: it changes one degree (of directed graphs, in or out) or two.")
 
     @classmethod
-    def item(cls) -> PrivacyUnit:
+    def item(cls, *, name: str = "") -> PrivacyUnit:
         """Protect one item (one event): neighbors differ in one cell of the Young diagram."""
-        return cls("item", 1)
+        return cls("item", 1, name=name)
 
     @classmethod
-    def user(cls, *, max_items: SupportsIndex, sketches: SupportsIndex = 1, groups: SupportsIndex = 1) -> PrivacyUnit:
+    def user(
+        cls, *, max_items: SupportsIndex, sketches: SupportsIndex = 1, groups: SupportsIndex = 1, name: str = ""
+    ) -> PrivacyUnit:
         """Protect one user with at most ``max_items`` items: neighbors differ in at most ``max_items`` cells.
 
         With merged sketches: at most ``max_items`` items in each of ``sketches`` sketches. With several groups: at most
         ``max_items`` items in each of at most ``groups`` groups.
         """
-        return cls("user", max_items, sketches, groups)
+        return cls("user", max_items, sketches, groups, name=name)
 
     @classmethod
-    def label(cls, *, max_count: SupportsIndex, groups: SupportsIndex = 1) -> PrivacyUnit:
+    def label(cls, *, max_count: SupportsIndex, groups: SupportsIndex = 1, name: str = "") -> PrivacyUnit:
         """Protect one label, if each label is a person; counts are capped at ``max_count`` ("c or more").
 
         With several groups: a label that occurs in at most ``groups`` of them; counts are capped in each.
         """
-        return cls("label", max_count, 1, groups)
+        return cls("label", max_count, 1, groups, name=name)
 
     @classmethod
     def edge(cls, *, degrees: SupportsIndex = 2) -> PrivacyUnit:
@@ -166,25 +172,44 @@ class PrivacyUnit:
         each = "" if self.sketches == 1 else f" in one of the {self.sketches:,} sketches"
         if self.groups > 1:
             each = f" in one group, or items in more than {self.groups:,} groups"
+        several = f"Anyone with several {self.many}: " + _SEVERAL.format(
+            unit=self.called, units=self.many, owner="person"
+        )
         return {
-            "item": f"Anyone with several items: {_SEVERAL.format(unit='item', owner='person')}",
-            "user": f"More than {self._items} of one user{each}: the data must have been limited to that before "
-            "anything was counted.",
-            "label": f"Anyone with several labels: {_SEVERAL.format(unit='label', owner='person')}",
-            "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', owner='node')} Which nodes there are "
-            "is not protected either.",
-            "node": f"Anyone with several nodes: {_SEVERAL.format(unit='node', owner='person')}",
+            "item": several,
+            "user": f"More than {self._items} of one {self.called}{each}: the data must have been limited to that "
+            "before anything was counted.",
+            "label": several,
+            "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', units='edges', owner='node')} Which "
+            "nodes there are is not protected either.",
+            "node": several,
         }[self.kind]
+
+    @property
+    def called(self) -> str:
+        """What one of them is called: its name, or its kind."""
+        return self.name or self.kind
+
+    @property
+    def many(self) -> str:
+        """What several of them are called.
+
+        Examples
+        --------
+        >>> [PrivacyUnit.item(name=name).many for name in ("viewer", "person", "company", "bus")]
+        ['viewers', 'people', 'companies', 'buses']
+        """
+        return _plural(self.called)
 
     @property
     def people(self) -> str | None:
         """The plural of units that are the same in the data of next week, such as users; None for others."""
-        return {"user": "users", "label": "labels", "node": "nodes"}.get(self.kind)
+        return self.many if self.kind in ("user", "label", "node") else None
 
     @property
     def one(self) -> str:
         """One of them, whatever its bound, with its article: ``"an item"``, ``"a user"``."""
-        return {"item": "an item", "edge": "an edge"}.get(self.kind, f"a {self.kind}")
+        return f"{'an' if self.called[0] in 'aeioAEIO' else 'a'} {self.called}"
 
     @property
     def part(self) -> str:
@@ -209,7 +234,7 @@ class PrivacyUnit:
         """
         # A bound on groups leaves nothing out of a single one.
         in_one_group = self.in_one_group and groups > 1
-        return PrivacyUnit(self.kind, self.bound, self.sketches, min(self.groups, groups), in_one_group)
+        return replace(self, groups=min(self.groups, groups), in_one_group=in_one_group, max_degree=None)
 
     @property
     def total_unit(self) -> PrivacyUnit:
@@ -222,7 +247,7 @@ class PrivacyUnit:
         """
         # No data exceed a larger bound.
         bound = min(self.bound * self.sketches, _LARGEST_BOUND)
-        return PrivacyUnit(self.kind, bound, 1, self.groups, self.in_one_group, self.max_degree)
+        return replace(self, bound=bound, sketches=1)
 
     def protects(self, other: PrivacyUnit) -> bool:
         """Whether a release for this unit may be made from data that were read for ``other``.
@@ -257,9 +282,9 @@ class PrivacyUnit:
                 " in a group",
             )
         return {
-            "item": "one item",
-            "user": f"one user with all their items (at most {self.bound:,} of {counts}{each})",
-            "label": f"one label with all its items{where} (counts of {self.bound:,} or more{merged} are taken "
+            "item": f"one {self.called}",
+            "user": f"one {self.called} with all their items (at most {self.bound:,} of {counts}{each})",
+            "label": f"one {self.called} with all its items{where} (counts of {self.bound:,} or more{merged} are taken "
             "together)",
             "edge": "one edge",
             "node": "one node with all its edges",
@@ -302,8 +327,8 @@ def none_left_out(unit: PrivacyUnit) -> str:
     groups = f"in more than {_many(unit.groups, 'group')}" if is_in_groups(unit) else ""
     if unit.max_items is not None:
         where = f" in a group, or {groups}," if groups else ""
-        return f"users with more than {_many(unit.max_items, 'item')}{where} had none left out"
-    return f"labels {groups} had none left out" if groups and unit.max_count is not None else ""
+        return f"{unit.many} with more than {_many(unit.max_items, 'item')}{where} had none left out"
+    return f"{unit.many} {groups} had none left out" if groups and unit.max_count is not None else ""
 
 
 def is_in_groups(unit: PrivacyUnit) -> bool:
@@ -321,9 +346,33 @@ def _bounded(unit: PrivacyUnit, *, levels_cross: bool) -> str:
     items = _many(unit.bound, "item")
     if is_in_groups(unit):
         there = "there" if unit.groups == 1 else "in each"
-        return f"Each {unit.kind} is counted in at most {_many(unit.groups, 'group')}, with at most {items} {there}."
+        return f"Each {unit.called} is counted in at most {_many(unit.groups, 'group')}, with at most {items} {there}."
     where = "each sketch" if unit.sketches > 1 else "each level" if levels_cross else "the whole release"
-    return f"At most {items} of each {unit.kind} {_are(unit.bound)} counted in {where}."
+    return f"At most {items} of each {unit.called} {_are(unit.bound)} counted in {where}."
+
+
+_LONGEST_NAME = 40
+_NAME = re.compile(r"[^\W\d_]+([ '-][^\W\d_]+)*")
+_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+
+
+def _parse_name(given: object) -> str:
+    """Return what a unit is called, or refuse what is no plain name."""
+    if isinstance(given, str) and (not given or (len(given) <= _LONGEST_NAME and _NAME.fullmatch(given))):
+        return given
+    raise UsageError(
+        f"{parameter('unit_name')} must be one word or a few, of at most {_LONGEST_NAME} letters, such as viewer, not "
+        f"{given!r:.80}."
+    )
+
+
+def _plural(name: str) -> str:
+    first, last = name[: -len(name.rsplit(" ", maxsplit=1)[-1])], name.rsplit(" ", maxsplit=1)[-1]
+    if last in _IRREGULAR:
+        return first + _IRREGULAR[last]
+    if last.endswith("y") and last[-2:-1] not in tuple("aeiou"):
+        return f"{first}{last[:-1]}ies"
+    return f"{name}es" if last.endswith(("s", "x", "z", "ch", "sh")) else f"{name}s"
 
 
 def _are(number: int) -> str:

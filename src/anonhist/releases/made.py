@@ -40,6 +40,11 @@ class Words:
     exactly: str
     at_least: str
 
+    def called(self, label: str, labels: str) -> Words:
+        """Return the same words where labels are called otherwise."""
+        told = (text.replace("labels", labels) for text in (self.exactly, self.at_least))
+        return replace(self, label=label, labels=labels, **dict(zip(("exactly", "at_least"), told, strict=True)))
+
     def many_labels(self, number: int) -> str:
         """Write a number of labels."""
         return f"{number:,} {self.label if number == 1 else self.labels}"

@@ -171,7 +171,9 @@ class Release(OneRelease):
     @property
     def words(self) -> Words:
         """The words for labels, items and counts, from the kind of release."""
-        return self.mechanism.kind.words[self.guarantee.unit.kind]
+        unit = self.guarantee.unit
+        words = self.mechanism.kind.words[unit.kind]
+        return words.called(unit.name, unit.many) if unit.name and unit.max_count is not None else words
 
     @property
     def n(self) -> int:

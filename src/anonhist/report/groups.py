@@ -139,7 +139,8 @@ def active_person(release: GroupedRelease) -> str:
     else:
         kept = f"in at most {many(unit.groups, 'group')}"
     is_user = unit.max_items is not None
-    whose, it = ("A user who is active", "they count") if is_user else ("A label that occurs", "it counts")
+    one = f"{unit.one[0].upper()}{unit.one[1:]}"
+    whose, it = (f"{one} who is active", "they count") if is_user else (f"{one} that occurs", "it counts")
     return (
         f"{whose} every {period} pays ε = {short_decimal(epsilon)} once, for the whole release, and not for each "
         f"{period}; {it} {kept}."
@@ -213,7 +214,7 @@ def how_found(release: GroupedRelease) -> str:
     if release.found_with is None:
         return ""
     epsilon, delta = release.found_with
-    units = release.guarantee.unit.people or "items"
+    units = release.guarantee.unit.many
     return (
         f"The groups were found in the data, privately, with ε = {short_decimal(epsilon)} and δ ≤ {round_up(delta)} of "
         f"the whole budget. Only groups of many {units} are found: small groups are missing, and whether a group near "
@@ -248,7 +249,7 @@ def not_covered(release: GroupedRelease) -> list[str]:
         # This program limited them itself: whatever a user did is protected.
         before = []
     public = [] if release.found_with else ["Which groups there are: the list of groups is public."]
-    together = f"What all {unit.people or 'items'} of a small group have in common: the promise is for one {unit.kind}."
+    together = f"What all {unit.many} of a small group have in common: the promise is for one {unit.called}."
     return [*before, *public, together, *others]
 
 

@@ -168,7 +168,7 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> ma
     The 95% are meant at each β for itself, not for the whole curve at once.
     """
     curve = guessing or Guessing.of(release)
-    figure, axes = canvas("share of items covered", "most frequent labels (β)")
+    figure, axes = canvas("share of items covered", f"most frequent {release.words.labels} (β)")
     if not len(release.profile):
         say_empty(axes)
         return figure
@@ -211,12 +211,18 @@ def write_release(release: Release, sheet: Sheet, truth: Any = None) -> None:
 
 
 def write_profile(
-    release: Release, sheet: Sheet, truth: object, *, again: str = "", also_not_covered: tuple[str, ...] = ()
+    release: Release,
+    sheet: Sheet,
+    truth: object,
+    *,
+    again: str = "",
+    also_promised: tuple[str, ...] = (),
+    also_not_covered: tuple[str, ...] = (),
 ) -> None:
     """Write the page of a released profile; its error is computed first if it has not been yet.
 
-    ``again`` is what running its command again does, if not drawing new noise; ``also_not_covered`` what the promise
-    does not cover besides what follows from the unit.
+    ``again`` is what running its command again does, if not drawing new noise; ``also_promised`` what the promise
+    says besides what follows from the unit, and ``also_not_covered`` what it does not cover besides that.
     """
     if truth is not None:
         raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
@@ -228,12 +234,12 @@ def write_profile(
         "anonhist.report/page.html",
         release,
         headline="How often things occur, without saying which things",
-        subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
+        subtitle=f"A differentially private profile: how many {release.words.labels} occur once, twice, and so on.",
         **released(release, noun="counts"),
         cards=_cards(release),
         promise=promised(
             guarantee,
-            meaning=promise_of(release),
+            meaning=[*promise_of(release), *also_promised],
             not_covered=(first, *also_not_covered, *rest),
         ),
         remarks=[told for _, told in remarks(release)],
@@ -249,7 +255,8 @@ def write_profile(
             description="Released prevalences against counts, both on log scales, with 95% intervals",
             hover=Points.exactly(release).hover,
         ),
-        bars=bars_text(release.error, none="that count from one that no label has"),
+        words=release.words,
+        bars=bars_text(release.error, none=f"that count from one that no {release.words.label} has"),
         # What is cut is most of what a guessing curve is about.
         limit="" if limit is None else f"{limit:,}",
         guessing_plot=""
@@ -272,14 +279,14 @@ def _cards(release: Release) -> list[tuple[str, str]]:
     many_items = with_interval(interval(*release.num_items().interval))
     counted = "" if release.items is None else f", released as a number of its own; the profile has {profile.n:,}"
     limit = guarantee.unit.max_count
-    capped = "" if limit is None else f", each label counted at most {limit:,} times"
+    capped = "" if limit is None else f", each {release.words.label} counted at most {limit:,} times"
     reached = with_interval(interval(*release.k_plus(1).interval))
     error = f"items: expected error of the whole profile (sorted ℓ1), and its range{share_of_items(release)}"
     return [
-        (f"{profile.num_labels:,}", f"different labels released; {reached}"),
+        (f"{profile.num_labels:,}", f"different {release.words.labels} released; {reached}"),
         (
             f"{release.n:,}",
-            f"items of these labels{capped}{counted}; {many_items}",
+            f"items of these {release.words.labels}{capped}{counted}; {many_items}",
         ),
         (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
         (expected_error(release.error), error),
@@ -324,7 +331,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
     else:
         own = f" Released on its own: {words.many_items(release.items)}{between}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
-    capped = "" if unit.max_count is None else f", each label counted at most {many(unit.max_count, 'time')}"
+    capped = "" if unit.max_count is None else f", each {words.label} counted at most {many(unit.max_count, 'time')}"
     # Noise makes labels where there are few: the number is not said without what it is worth.
     # Of degrees that were bounded: that many of them, as in the table.
     labels = words.many_labels(profile.num_labels) + _between(release.error.k_plus(profile, 1)) + silent
@@ -369,7 +376,7 @@ def rows(release: Release) -> list[tuple[str, Estimate]]:
     if release.zeros is not None:
         shown.insert(0, (words.exactly.format(0), release.prevalence(0)))
     if release.excess is not None:
-        bound, cap, units = release.excess.bound, release.excess.cap, f"{release.excess.of.unit}s"
+        bound, cap, units = release.excess.bound, release.excess.cap, release.guarantee.unit.many
         shown.append((f"{units} with more than {many(bound, 'item')}", release.excess.units))
         shown.append((f"items left out of them, up to {cap:,} each", release.excess.capped_amount))
     return shown

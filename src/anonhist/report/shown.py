@@ -47,7 +47,7 @@ def check_report_path(path: str | Path) -> None:
 class Sheet:
     """Where a page goes, and what whoever makes it has to say of it; all of that is published with the page.
 
-    ``command`` makes such a page again.
+    ``command`` makes such a page again; ``label`` is the column whose values are the labels, where somebody named it.
     """
 
     path: str | Path
@@ -55,6 +55,7 @@ class Sheet:
     data_name: str | None = None
     command: str | None = None
     overwrite: bool = False
+    label: str | None = None
 
     def check(self) -> None:
         """Refuse a path that does not end in ``.html`` or exists already, and an empty or very long title."""
@@ -220,6 +221,7 @@ def write_report(
     data_name: str | None = None,
     command: str | None = None,
     overwrite: bool = False,
+    label: str | None = None,
     not_private_truth: Any = None,
 ) -> None:
     """Write a page about a release of any kind, a curve, an estimate, a comparison of mechanisms or a budget.
@@ -244,6 +246,8 @@ def write_report(
         which it was written.
     overwrite
         Replace an existing file: never a ledger or a private file.
+    label
+        The column whose values are the labels. It is published with the page, too.
     not_private_truth
         Of released degrees, the true ones, to be drawn beside them: the page is **not private** then, and says so in a
         red banner, its title and its figure.
@@ -268,7 +272,7 @@ def write_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write_sheet(shown, Sheet(path, title, data_name, command, overwrite), not_private_truth=not_private_truth)
+    write_sheet(shown, Sheet(path, title, data_name, command, overwrite, label), not_private_truth=not_private_truth)
 
 
 def write_sheet(

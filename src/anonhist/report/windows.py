@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.privacy import short_decimal
+from anonhist.properties.estimate import format_number
 from anonhist.report.figures import (
     PANEL,
     PANEL_TEXT,
@@ -48,7 +49,7 @@ def told_of(release: CumulativeRelease) -> str:
     named = f"{', '.join(others)} or {last}" if others else last
     ends = many(len(release.days), "day" if len(release.days[0]) > len("2026-11") else "month")
     items = "item" if named == "1" else "items"
-    return f"labels with {named} {items} or more since {release.days[0]}, at the end of each of {ends}"
+    return f"{labels_of(release)} with {named} {items} or more since {release.days[0]}, at the end of each of {ends}"
 
 
 def told_of_groups(release: GroupedCumulativeRelease) -> str:
@@ -63,7 +64,14 @@ def shown_days(release: CumulativeRelease, most: int) -> list[str]:
 
 def _reached(release: CumulativeRelease) -> tuple[str, str]:
     """Return what labels are called, and asked for: they are people where a label is what is protected."""
-    return ("people", "who") if release.guarantee.unit.max_count is not None else ("labels", "which")
+    unit = release.guarantee.unit
+    return (unit.many if unit.name else "people", "who") if unit.max_count is not None else ("labels", "which")
+
+
+def labels_of(release: CumulativeRelease) -> str:
+    """Return what labels are called in sentences."""
+    unit = release.guarantee.unit
+    return unit.many if unit.max_count is not None else "labels"
 
 
 def cells_of(release: CumulativeRelease, day: str) -> list[str]:
@@ -83,12 +91,16 @@ def cards_of(release: CumulativeRelease) -> list[tuple[str, str]]:
     for k in dict.fromkeys((release.thresholds[0], release.thresholds[-1])):
         found = release[last, k]
         items = "item" if k == 1 else "items"
-        told = f"labels with {k:,} {items} or more by the end of {last}; 95% interval {interval(*found.interval)}"
+        reached = f"{labels_of(release)} with {k:,} {items} or more by the end of {last}"
+        told = f"{reached}; 95% interval {interval(*found.interval)}"
         cards.append((f"{found.value:,.0f}", told))
     largest = float(release.mechanism.standard_errors.max())
     return [
         *cards,
-        (f"± {largest:,.3g}", "labels: the largest standard error of a number, known before the data were read"),
+        (
+            f"± {format_number(largest, digits=3)}",
+            f"{labels_of(release)}: the largest standard error of a number, known before the data were read",
+        ),
         (
             f"ε = {short_decimal(guarantee.epsilon)}",
             f"the whole privacy budget, for all days together and for {guarantee.unit}",
@@ -138,7 +150,7 @@ def drawn_thresholds(release: CumulativeRelease) -> list[int]:
 
 def windows_figure(release: CumulativeRelease) -> Figure:
     """Draw how many labels have reached each threshold, against the days, with 95% bands."""
-    figure, axes = canvas("labels so far", "")
+    figure, axes = canvas(f"{labels_of(release)} so far", "")
     _draw(axes, release, top=int(release.highs.max()), across=_ACROSS)
     add_legend(axes, handle_length=_HANDLE)
     return figure
@@ -163,7 +175,7 @@ def window_groups_figure(release: GroupedCumulativeRelease) -> Figure:
     return small_multiples(
         names,
         lambda axes, at: _draw(axes, shown[at], top=top, across=_ACROSS // 2),
-        y_label="labels so far",
+        y_label=f"{labels_of(release.first)} so far",
         x_label=with_number("", groups=len(release)),
         handle_length=_HANDLE,
     )
@@ -212,6 +224,7 @@ def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
         cards=cards_of(release),
         promise=promised(guarantee, meaning=promise_of(release, result=ALL_DAYS), not_covered=not_covered(release)),
         remarks=remarks_of(release),
+        labels=labels_of(release),
         plot=inline_svg(
             lambda: windows_figure(release),
             name="windows",
@@ -263,6 +276,7 @@ def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None
             not_covered=not_covered(first, with_groups=True),
         ),
         remarks=remarks_of(first),
+        labels=labels_of(first),
         last=last,
         by=release.by,
         heads=heads_of(first),

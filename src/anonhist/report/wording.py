@@ -49,7 +49,7 @@ def free_arithmetic(guarantee: Guarantee) -> str:
 
 
 def _protection(guarantee: Guarantee, epsilon: Fraction, doubt: str) -> str:
-    asked = doubt or doubt_about(guarantee.unit.kind, guarantee.relation)
+    asked = doubt or doubt_about(guarantee.unit.called, guarantee.relation)
     return f"{_sure(epsilon, asked, guarantee.delta, who='someone')}: {protection(epsilon)}."
 
 
@@ -192,8 +192,10 @@ def _could_tell(release: Release | GroupedRelease) -> bool:
 def describe_excess(excess: Excess) -> str:
     """Say what a bound on users or labels left out, as far as a release tells it."""
     units, share, of = excess.units.interval, excess.share_of_units.interval, excess.of
-    bound = f"the bound of {many(excess.bound, of.part)} per {of.unit}"
-    amount = "items" if of.part == "item" else f"pairs of a {of.unit} and a group"
+    named = None if excess.guarantee is None else excess.guarantee.unit
+    one, several = (of.unit, f"{of.unit}s") if named is None else (named.called, named.many)
+    bound = f"the bound of {many(excess.bound, of.part)} per {one}"
+    amount = "items" if of.part == "item" else f"pairs of a {one} and a group"
     least, most = excess.amount.interval
     if not least:
         also, cap, s = "", "", ""
@@ -202,7 +204,7 @@ def describe_excess(excess: Excess) -> str:
         elif excess.cap > 1:
             cap = f", or a cap below {excess.cap:,},"
         return (
-            f"What {bound} left out is indistinguishable from nothing: {interval(*units)} {of.unit}s {_HAD[of.part]}"
+            f"What {bound} left out is indistinguishable from nothing: {interval(*units)} {several} {_HAD[of.part]}"
             f"{also} (95% interval{s}). A larger share of epsilon{cap} would show more."
         )
     # What was left out is of some units, at most C counted of each, whatever the noise on those says.
@@ -210,11 +212,11 @@ def describe_excess(excess: Excess) -> str:
     number = interval(units[0], many_units) if units[0] else f"up to {many_units:,.0f}"
     percents = interval(100 * share[0], 100 * share[1]) if share[0] else f"up to {max(1, math.ceil(100 * share[1]))}"
     told = f"at least {least:,.0f} {amount} (95% confidence)"
-    more = f" No more than {excess.cap:,} of each {of.unit} were counted, so there may be more."
+    more = f" No more than {excess.cap:,} of each {one} were counted, so there may be more."
     if excess.counts_all:
         told, more = f"{interval(least, most)} {amount}", ""
     return (
-        f"T{bound[1:]} left out {told}, of {number} {of.unit}s, {percents}% of all (95% intervals); the other "
+        f"T{bound[1:]} left out {told}, of {number} {several}, {percents}% of all (95% intervals); the other "
         f"numbers do not include them.{more}"
     )
 
@@ -255,7 +257,7 @@ def factor(epsilon: Fraction) -> str:
 def lead(guarantee: Guarantee) -> str:
     """Say in a sentence what a guarantee is worth: how sure somebody can become who sees the results."""
     who = "Someone" if guarantee.party_epsilon is None else "An outsider"
-    doubt = doubt_about(guarantee.unit.kind, guarantee.relation)
+    doubt = doubt_about(guarantee.unit.called, guarantee.relation)
     return worth(guarantee.epsilon, doubt=doubt, delta=guarantee.delta, who=who)
 
 
@@ -265,7 +267,7 @@ def meaning(guarantee: Guarantee, *, result: str = "result", stays: str = _STAYS
     if guarantee.conditions:
         said.append(f"This holds provided that {', and that '.join(guarantee.conditions)}.")
     if guarantee.party_epsilon is not None:
-        doubt = doubt_about(guarantee.unit.kind, guarantee.relation)
+        doubt = doubt_about(guarantee.unit.called, guarantee.relation)
         said.append(
             "Toward a party, which knows its own share of the noise, the factor is at most "
             f"{factor(guarantee.party_epsilon)}. "
@@ -290,11 +292,11 @@ def _sure(epsilon: Fraction, doubt: str, delta: Fraction, *, who: str) -> str:
     return f"{who} who is 50:50 about {doubt} can become {sure}{delta_apart(delta)}"
 
 
-def doubt_about(kind: str, relation: NeighboringRelation) -> str:
+def doubt_about(unit: str, relation: NeighboringRelation) -> str:
     """Say what somebody asks who cannot tell two neighbors apart."""
     if relation is NeighboringRelation.SUBSTITUTE:
-        return f"which of two versions of a given {kind} is in the data"
-    return f"whether a given {kind} is in the data"
+        return f"which of two versions of a given {unit} is in the data"
+    return f"whether a given {unit} is in the data"
 
 
 def any_user(release: AnyRelease) -> str:
@@ -311,7 +313,7 @@ def any_user(release: AnyRelease) -> str:
         counted += f", in {'each of ' if unit.groups > 1 else ''}at most {many(unit.groups, 'group')}"
     if excess is not None:
         counted += f", and at most {many(excess.cap, f'more {excess.of.part}')} in the estimate of what was left out"
-    return f"Any one user is protected, however many items they have: {counted}."
+    return f"Any one {unit.called} is protected, however many items they have: {counted}."
 
 
 def release_exclusions(release: Release) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
@@ -14,10 +13,13 @@ from anonhist.report.notebook import Cell
 from anonhist.report.page import ReleaseView, write_profile
 from anonhist.report.wording import promise_lines
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
+from anonhist.sketches.release import SketchMechanism
 from anonhist.terminal.decorators import as_typed
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
+    from anonhist.releases import Release
+    from anonhist.report.shown import Sheet
     from anonhist.sketches.kinds import BucketRecommendation
     from anonhist.sketches.noise import NoiseComponent
     from anonhist.sketches.sketch import Sketch
@@ -63,17 +65,36 @@ def sketch_cell(sketch: Sketch) -> Cell:
     )
 
 
-# A release that was read from a sketch costs nothing to read again.
-_write = partial(
-    write_profile,
-    again="The same command reads the same noise in the same sketch, and costs nothing more.",
-    also_not_covered=(
-        (
-            "What the sketch counts between two states of it, from an adversary who sees both. This page shows one "
-            "state, and so does any copy of the sketch."
-        ),
-    ),
+_TWICE = (
+    "What the sketch counts between two states of it, from an adversary who sees both. This page shows one state, and "
+    "so does any copy of the sketch."
 )
+_SHARES = (
+    "What the sketch of a single party counts, from whoever sees that sketch: it has only a share of the noise, so "
+    "sketches must be added up by secure aggregation, which shows the sum alone."
+)
+_MERGED = (
+    "Whoever merged the sketches saw each of them. Each has the whole noise of its own, so the promise holds toward "
+    "them, too, if they saw each sketch once and what is in one does not decide what is in another."
+)
+
+
+def _write(release: Release, sheet: Sheet, truth: object) -> None:
+    """Write the page of a release that was read from a sketch, and say what the operator who merged it sees."""
+    mechanism = release.mechanism
+    shares = isinstance(mechanism, SketchMechanism) and bool(mechanism.shared)
+    is_merged = isinstance(mechanism, SketchMechanism) and len(mechanism.setting.noise.parts) > 1
+    write_profile(
+        release,
+        sheet,
+        truth,
+        # To read a sketch again costs nothing.
+        again="The same command reads the same noise in the same sketch, and costs nothing more.",
+        also_promised=(_MERGED,) if is_merged and not shares else (),
+        also_not_covered=(_TWICE, _SHARES) if shares else (_TWICE,),
+    )
+
+
 VIEW = ReleaseView(prevalences_figure, _write)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from functools import reduce, wraps
@@ -41,10 +41,14 @@ class Protection(NamedTuple):
         unit: str | None = None,
         max_per_user: int | None,
         max_count: int | None = None,
+        unit_name: str | None = None,
         relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
     ) -> Protection:
         """Return what the options ask for; --max-per-user alone means that users are protected."""
-        return cls(_unit(unit, max_per_user, max_count), max_per_user, NeighboringRelation(relation))
+        asked = _unit(unit, max_per_user, max_count)
+        if unit_name is not None:
+            asked = replace(asked or PrivacyUnit.item(), name=unit_name)
+        return cls(asked, max_per_user, NeighboringRelation(relation))
 
 
 def _unit(unit: str | None, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:

@@ -65,8 +65,10 @@ def check_report(report: AskedPage | None, source: str, *others: str, force: boo
     _check_not_used(report.path, (source, *others))
 
     # The command as typed, but for secrets; of the data the name alone, for folders name machines and people.
-    command = command_to_publish(click.get_current_context().find_root().obj)
-    sheet = Sheet(report.path, report.title, data_name(source), command, force)
+    context = click.get_current_context()
+    command = command_to_publish(context.find_root().obj)
+    # A column is public if somebody typed its name: that of a first line may be somebody's row.
+    sheet = Sheet(report.path, report.title, data_name(source), command, force, context.params.get("label"))
     sheet.check()
     keep_plots_quiet()
     return sheet

@@ -170,19 +170,32 @@ _max_count_option = click.option(
 users_option = as_one("protection", _max_per_user_option("Count at most M items of each user."), made=Protection.of)
 
 
+_unit_name_option = click.option(
+    "--unit-name",
+    metavar="NAME",
+    help="What one of the unit is called in sentences, such as viewer; published with the results.",
+)
+
+
 def protection_options(
     told: str = (
         "What to protect: one item (a row), one user with all items that count, or one label with all its items. By "
         "default, users if --max-per-user is given, otherwise items."
     ),
     units: tuple[str, ...] = _UNITS,
+    *,
+    has_name: bool = False,
 ) -> Callable[[Any], Any]:
-    """Return the options of what to protect, explained so; a command gets them as ``protection``."""
+    """Return the options of what to protect, explained so; a command gets them as ``protection``.
+
+    ``has_name`` says whether a unit can be given a name, for sentences.
+    """
     return as_one(
         "protection",
         click.option("--unit", type=OneOf(units), help=told),
         _max_per_user_option("Count at most M items of each user; protects users instead of single items."),
         *([_max_count_option] if "label" in units else []),
+        *([_unit_name_option] if has_name else []),
         relation_option,
         made=Protection.of,
     )

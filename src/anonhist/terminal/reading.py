@@ -325,9 +325,11 @@ def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
     bound = Parts([Path(source) for source in sources], check_bound(asked.max_per_user)).max_per_user
     if bound is None or asked.max_per_user is not None:
         return asked
-    if asked.unit == PrivacyUnit.item():
+    called = "" if asked.unit is None else asked.unit.name
+    if asked.unit == PrivacyUnit.item() and not called:
         raise UsageError("These parts bound the items of users, whom a release of them protects: leave --unit out.")
-    return asked._replace(unit=asked.unit or PrivacyUnit.user(max_items=bound), max_per_user=bound)
+    unit = replace(PrivacyUnit.user(max_items=bound), name=called)
+    return asked._replace(unit=unit if asked.unit in (None, PrivacyUnit.item()) else asked.unit, max_per_user=bound)
 
 
 def labels_in(path: str, *, what: str) -> tuple[str, ...]:
