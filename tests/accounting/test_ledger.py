@@ -34,6 +34,22 @@ def test_charges_add_up_exactly_and_to_the_last_bit(ledger: Ledger, asking: Aski
         ledger.charge(asking("1e-64"))
 
 
+def test_a_quote_is_what_a_charge_would_cost_and_records_nothing(ledger: Ledger, asking: Asking) -> None:
+    ledger.charge(asking("1/3", "1e-10"))
+    before = ledger.state()
+    quote = ledger.quote(asking("0.5"))
+    assert (quote.left, quote.cost) == ((Fraction(5, 3), Fraction(9, 10**10)), (Fraction(1, 2), 0))
+    refusals = []
+    for ask in (ledger.quote, ledger.charge):
+        with pytest.raises(BudgetError) as refused:
+            ask(asking("1.7"))
+        refusals.append(str(refused.value))
+    assert refusals[0] == refusals[1]
+    assert ledger.state() == before
+    ledger.charge(asking("0.5"))
+    assert ledger.balance("passwords").left == (quote.left.epsilon - quote.cost.epsilon, quote.left.delta)
+
+
 def test_delta_has_a_budget_of_its_own(ledger: Ledger, asking: Asking) -> None:
     ledger.charge(asking("0.1", "9e-10"))
     with pytest.raises(BudgetError, match=r"cost δ = 2e-10, and of the budget of 'passwords', 1e-09, 1e-10 is left"):
