@@ -328,7 +328,7 @@ def test_parts_say_themselves_what_they_hold(cli: Cli, folder: Path) -> None:
     cli("count", _csv(folder, USUAL), "--label", "label", "--user", "who", "--max-per-user", "3", "-o", "a.counts")
     done = cli("check", "a.counts", "--epsilon", "1")
     assert done.stdout.startswith("Source: parts that 'anonhist count' made.\nRows: items of users")
-    assert "one user with at most 3 items" in done.stdout
+    assert "at most 3 of them count" in done.stdout
     refused = cli("check", "a.counts", "--label", "label", "--epsilon", "1")
     assert (refused.returncode, refused.stderr) == (
         2,
@@ -342,3 +342,24 @@ def test_a_terminal_shows_a_table(terminal: Cli, folder: Path) -> None:
     assert re.search(r"^role +column +taken for *$", shown, re.MULTILINE)
     assert re.search(r"^user +'who' +text *$", shown, re.MULTILINE)
     assert terminal("check", "rows.csv", *_ALL, "--quiet").stdout == ""
+
+
+@each_of("write", [_csv, _jsonl])
+def test_a_condition_on_rows_is_told_with_its_columns(
+    cli: Cli, folder: Path, write: Callable[[Path, Rows], str]
+) -> None:
+    call = write(folder, USUAL), "--label", "label", "--where", "day >= '2026-11-02' and who is not null"
+    lines = cli("check", *call).stdout.splitlines()
+    assert lines[1].endswith("those count where day >= '2026-11-02' and who is not null.")
+    assert [line.partition(",")[0] for line in lines if line.startswith("Condition")] == [
+        "Condition: 'day'",
+        "Condition: 'who'",
+    ]
+
+
+def test_a_condition_that_the_schema_cannot_have_is_refused_as_a_release_is(cli: Cli, folder: Path) -> None:
+    call = _csv(folder, USUAL), "--label", "label", "--epsilon", "1", "--where"
+    for where in ("many >= 2", "nowhere = 'x'", "length(who) = 3", "who = 'x' or"):
+        done, released = cli("check", *call, where), cli("release", *call, where)
+        assert (done.returncode, done.stderr) == (released.returncode, released.stderr), where
+        assert done.returncode in (2, 3), where

@@ -72,7 +72,7 @@ def outline_profile(source: Source, protection: Protection) -> Outline:
         if opened is None:
             return _of_words(source, protection)
         columns = protection.columns(source.kind(opened.header, protection), opened.header)
-        return _outline(source, opened, columns, protection.columns_read)
+        return _outline(source, opened, columns, protection)
 
 
 def outline_groups(
@@ -92,7 +92,7 @@ def outline_groups(
         if opened is None:
             return _of_words(source, protection)
         columns = columns_of_groups(opened, source, protection, rows, levels=levels, bounded=bounded)
-        return _outline(source, opened, columns, protection.columns_read)
+        return _outline(source, opened, columns, protection)
 
 
 def outline_windows(source: Source, asked: WindowsAsked) -> Outline:
@@ -103,7 +103,7 @@ def outline_windows(source: Source, asked: WindowsAsked) -> Outline:
         if opened is None:
             return _of_words(source, protection, date)
         columns = columns_of_windows(opened, source, asked)
-        return _outline(source, opened, columns, (*protection.columns_read, date))
+        return _outline(source, opened, columns, protection, date)
 
 
 def outline_parts(paths: Any, max_per_user: int | None, unit: PrivacyUnit | None, **settled: Any) -> Outline:
@@ -125,7 +125,7 @@ def _opened(source: Source, protection: Protection, *others: str) -> Iterator[Op
         yield None
     else:
         _refuse_for_all_rows(source, protection, *others)
-        names = _names(source, (*protection.columns_read, *others))
+        names = _names(source, (*protection.columns_read, *protection.filtering, *others))
         with connect() as connection:
             columns = ", ".join(f"NULL::VARCHAR AS c{at}" for at, _ in enumerate(names))
             yield opened_relation(connection.sql(f"SELECT {columns} WHERE false"), Schema.FOUND, names)
@@ -170,11 +170,20 @@ def _of_words(source: Source, protection: Protection, date: str | None = None) -
     named = [(role, name) for role, name in roles.items() if name is not None]
     named += [("group", part.column) for part in protection.grouping.parts]
     named += [] if date is None else [("date", date)]
-    return Outline(source.holder.told, _UNKNOWN, tuple(Taken(role, name, _FOUND) for role, name in named))
+    named += [("condition", name) for name in protection.filtering]
+    taken = tuple(Taken(role, name, _FOUND) for role, name in named)
+    return Outline(source.holder.told, _counted(_UNKNOWN, protection), taken)
 
 
-def _outline(source: Source, opened: Opened, columns: Columns, said: tuple[str | None, ...]) -> Outline:
-    """Return the outline of an open source, in whose call these columns were ``said``, besides those of its rows."""
+def _counted(rows: str, protection: Protection) -> str:
+    """Say which rows count."""
+    return rows if protection.where is None else f"{rows}; those count where {protection.where}"
+
+
+def _outline(
+    source: Source, opened: Opened, columns: Columns, protection: Protection, date: str | None = None
+) -> Outline:
+    """Return the outline of an open source."""
     # Made and never run: a column whose values have no names is refused.
     (prevalences_query if columns.rows == "prevalences" else named_rows)(with_dates(opened.table, columns), columns)
     table, header = opened.table, opened.header
@@ -190,14 +199,16 @@ def _outline(source: Source, opened: Opened, columns: Columns, said: tuple[str |
     taken += [("group", part.column, _held_by(table, part, source)) for part in columns.grouping.parts]
     if columns.days is not None:
         taken.append(("date", columns.days[0].column, _held_by(table, columns.days[0], source)))
+    held_names = map(header.in_table, protection.filtering)
+    taken += [("condition", name, _held(table, name, source)) for name in held_names]
     called = {held: name for name, held in header.renamed.items()}
     read = [called.get(name, name) for _, name, _ in taken]
     unread = tuple(name for name in header.names if name not in read)
-    is_public = _is_public(source, header, said)
+    is_public = _is_public(source, header, (*protection.columns_read, *protection.filtering, date))
     named = zip(taken, read, strict=True)
     return Outline(
         source.holder.told,
-        _ROWS[columns.rows],
+        _counted(_ROWS[columns.rows], protection),
         tuple(Taken(role, name if is_public(name) else None, held) for (role, _, held), name in named),
         unread if all(map(is_public, unread)) else None,
     )
