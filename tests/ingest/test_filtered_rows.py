@@ -13,6 +13,7 @@ import anonhist as ah
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.files import read as read_file
 from anonhist.formats.files import write
+from anonhist.formats.tables import to_arrow
 from anonhist.ingest import query, read_profile
 from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError
 from anonhist.ingest.groups.read import read_groups
@@ -135,6 +136,19 @@ def test_releases_say_which_rows_were_counted_and_so_do_their_files_and_pages(na
         write(made, tmp_path / f"made.{ending}")
         assert read_file(tmp_path / f"made.{ending}").where == SAID
     assert "Only rows where country = &#39;DE&#39; were counted." in made._repr_html_()
+
+
+def test_estimates_say_which_rows_were_counted() -> None:
+    data = read_profile(_table(), label="what", where=WHERE)
+    released = ah.release(data, epsilon=50, simulations=8)
+    found: list[Any] = [ah.private.entropy(data, epsilon=5, alphabet_size=10)]
+    for each in (data, released):
+        found += [ah.entropy(each), ah.estimate_all(each), ah.properties.rarefaction_curve(each, bootstraps=3)]
+    for estimate in found:
+        assert estimate.where == SAID
+        assert bound_of(estimate)[0] == ("Rows", f"Only rows where {SAID} were counted.")
+        assert f"Only rows where {SAID.replace(chr(39), '&#39;')} were counted." in estimate._repr_html_()
+        assert to_arrow(estimate).schema.metadata[b"anonhist.where"] == SAID.encode()
 
 
 def test_without_a_condition_nothing_is_said() -> None:

@@ -339,9 +339,8 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
     if estimate.parts:
         parts = ", ".join(f"{cause} {format_number(error, digits=3)}" for cause, error in estimate.parts)
         yield f"Standard errors, without bias: {parts}." if estimate.statement.reason else f"Standard errors: {parts}."
-    if estimate.guarantee is not None:
-        told = (*promise_lines(estimate.guarantee), *bound_of(estimate))
-        yield from (f"{title}: {sentence}" for title, sentence in told)
+    promised = [] if estimate.guarantee is None else promise_lines(estimate.guarantee)
+    yield from (f"{title}: {sentence}" for title, sentence in (*promised, *bound_of(estimate)))
     for warning in estimate.warnings:
         yield f"Warning: {warning}"
 

@@ -34,7 +34,7 @@ else:
     pa = LaterModule("pyarrow")
 
 T = TypeVar("T")
-LEFT_OUT_KEY = b"anonhist.left_out"
+LEFT_OUT_KEY, WHERE_KEY = b"anonhist.left_out", b"anonhist.where"
 
 
 def document_files(
@@ -117,7 +117,8 @@ def to_arrow(value: Tabular) -> pa.Table:
     """Return the table of a value as an Arrow table: the columns of :func:`csv_text`, no digit lost.
 
     Of a release, guarantee included, everything is JSON in the schema's metadata under ``anonhist/release``; what
-    intervals leave out, where units were bounded, is a sentence under ``anonhist.left_out``.
+    intervals leave out, where units were bounded, is a sentence under ``anonhist.left_out``, and the condition on which
+    rows counted, if not all did, is under ``anonhist.where``.
 
     Raises
     ------
@@ -136,7 +137,8 @@ def to_arrow(value: Tabular) -> pa.Table:
 
     table = _table_of(value)
     columns = {name: pa.array(column, from_pandas=True) for name, column in table.columns(value).items()}
-    told = {LEFT_OUT_KEY: value.left_out} if value.left_out else {}
+    said = {LEFT_OUT_KEY: value.left_out, WHERE_KEY: getattr(value, "where", None)}
+    told = {key: text for key, text in said.items() if text}
     return pa.table(columns).replace_schema_metadata({**table.metadata(value), **told} or None)
 
 

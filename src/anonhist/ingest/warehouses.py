@@ -155,14 +155,6 @@ def is_postgresql(table: Any) -> bool:
     return bool(table.implementation.is_ibis()) and engine_of(table) == "postgres"
 
 
-def with_bytes_of(table: Any, name: str, made: str) -> Any:
-    """Return a table of PostgreSQL with the UTF-8 of the texts of a column in another, which ``made`` names."""
-    import narwhals as nw
-
-    native = table.to_native()
-    return nw.from_native(native.mutate(**{made: _bytes_of_postgres(native[name])}))
-
-
 # Those of others would be literals of the session's zone, or floats.
 _EXACT_ZONES = {"bigquery", "duckdb", "postgres"}
 _EXACT_LITERALS = {*_EXACT_ZONES, "athena", "databricks", "snowflake", "trino"}

@@ -40,7 +40,7 @@ from anonhist.ingest.naming import (
 )
 from anonhist.ingest.periods import is_zoned_of_pandas
 from anonhist.ingest.plain_types import NUMBERS, float_of, holds_objects, is_spark, mapped_objects
-from anonhist.ingest.warehouses import compares_exactly, is_postgresql, takes_times_as_text, with_bytes_of
+from anonhist.ingest.warehouses import compares_exactly, is_postgresql, takes_times_as_text
 from anonhist.numeric.value_name import is_missing as is_missing_value
 from anonhist.profiles.where import And, Between, Comparison, Condition, In, IsNull, Not, OfColumn, Or, Value
 
@@ -77,18 +77,14 @@ class _Rows:
     table: Any
     _made: list[str] = field(default_factory=list)
 
-    def add(self, make: Callable[[Any, str], Any]) -> Any:
-        """Return a column that is added to the table, which ``make`` returns with a column of that name."""
+    def add(self, series: Any) -> Any:
+        """Add a series to a table in memory, and return it as a column."""
         import narwhals as nw
 
         # No column of a person's is called so.
         self._made.append(f"\x1fwhere{len(self._made)}")
-        self.table = make(self.table, self._made[-1])
+        self.table = self.table.with_columns(series.alias(self._made[-1]))
         return nw.col(self._made[-1])
-
-    def add_series(self, series: Any) -> Any:
-        """Return a column that is a series, of a table in memory."""
-        return self.add(lambda table, name: table.with_columns(series.alias(name)))
 
     def kept(self, condition: Any) -> Any:
         """Return the rows for which a condition is true, with the columns that the table had."""
@@ -274,7 +270,8 @@ def _scales(rows: _Rows, name: str) -> Iterator[tuple[str, dict[type, _Scale]]]:
     table = rows.table
     kind, column = table.collect_schema()[name], nw.col(name)
     if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
-        yield "text", {str: _of_text(rows, name)}
+        # With plain types, texts of SQL have a collation that compares bytes; those of PostgreSQL, too, have "C".
+        yield "text", {str: _Scale(as_text(table, name), str, lambda text: nw.lit(text, nw.String))}
     elif isinstance(kind, nw.Boolean):
         yield "truth values", {bool: _Scale(column, bool, lambda truth: nw.lit(truth, nw.Boolean))}
     elif isinstance(kind, nw.Date):
@@ -295,24 +292,12 @@ def _of_numbers(rows: _Rows, name: str) -> _Scale | None:
     if kind.is_float():
         return _of_floats(column.cast(nw.Float64))
     if kind.is_integer() and is_of_pandas(rows.table):
-        return _of_floats(rows.add_series(whole_as_floats(rows.table, name)))
+        return _of_floats(rows.add(whole_as_floats(rows.table, name)))
     if kind.is_integer():
         return _Scale(column, Fraction, lambda number: nw.lit(int(number), kind), _ends_of(kind))
     if is_postgresql(rows.table):
         return _Scale(column, Decimal, nw.lit)
     return _of_decimals(rows.table, name) if _has_scale(rows.table, name) else None
-
-
-def _of_text(rows: _Rows, name: str) -> _Scale:
-    import narwhals as nw
-
-    if is_postgresql(rows.table):
-        # It orders texts as the language of the database does.
-        encoded = rows.add(lambda table, made: with_bytes_of(table, name, made))
-        return _Scale(
-            encoded, str.encode, lambda text: nw.lit("".join(f"\\{byte:03o}" for byte in text)).cast(nw.Binary)
-        )
-    return _Scale(as_text(rows.table, name), str, lambda text: nw.lit(text, nw.String))
 
 
 def _of_floats(column: Any) -> _Scale:
@@ -426,7 +411,7 @@ class _Values:
         """Return whether a test is true of a row's value, or, if it does not keep rows, whether it is false."""
         holds = _test_of(test, keeps=keeps)
         found = mapped_objects(self.rows.table, self.name, lambda value: "" if holds(value) else None)
-        return ~self.rows.add_series(found).is_null()
+        return ~self.rows.add(found).is_null()
 
 
 def _test_of(test: OfColumn, *, keeps: bool) -> Callable[[Any], bool]:

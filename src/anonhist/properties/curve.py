@@ -57,6 +57,8 @@ class Curve(Shown, Tabular, Saved):
         One sentence on the direction of the bias; empty if there is none.
     why_unknown
         Why the error is unknown; the band then covers all possible values. Empty if it is known.
+    where
+        The condition on which rows counted, as for ``read_profile``; None if all did.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Curve(Shown, Tabular, Saved):
     guarantee: Guarantee | None = None
     bias: str = ""
     why_unknown: str = ""
+    where: str | None = None
 
     def __repr__(self) -> str:
         ends = f" from {self.x[0]:,g} to {self.x[-1]:,g}" if len(self) else ""
@@ -192,4 +195,5 @@ def estimated_curve(
         guarantee=None if isinstance(data, Profile) else data.guarantee,
         bias=bias,
         why_unknown=unknown,
+        where=data.where,
     )

@@ -96,6 +96,8 @@ class Estimate(Shown, Tabular, Saved):
         The guarantee, for a private estimate.
     statement
         Which ends of the interval hold, and why not both: see :class:`~anonhist.properties.estimate.Holds`.
+    where
+        The condition on which rows counted, as for ``read_profile``; None if all did.
 
     Examples
     --------
@@ -118,6 +120,7 @@ class Estimate(Shown, Tabular, Saved):
     unit: str = ""
     guarantee: Guarantee | None = None
     statement: Statement = PLUS_MINUS
+    where: str | None = None
 
     @property
     def left_out(self) -> str:
@@ -166,6 +169,11 @@ class Estimates(Shown, Tabular, Saved):
     def left_out(self) -> str:
         """What the intervals leave out, because units were bounded before noise was added; empty if they were not."""
         return " ".join(dict.fromkeys(filter(None, (each.left_out for _, each in self.named))))
+
+    @property
+    def where(self) -> str | None:
+        """The condition on which rows counted, which all are of; None if all rows did."""
+        return next((each.where for _, each in self.named), None)
 
     def __iter__(self) -> Iterator[tuple[str, Estimate]]:
         return iter(self.named)

@@ -84,6 +84,10 @@ class Resimulated(Protocol):
         """The guarantee."""
 
     @property
+    def where(self) -> str | None:
+        """The condition on which rows counted; None if all did."""
+
+    @property
     def mostly_noise(self) -> bool:
         """Whether the data may be far smaller than the release."""
 
@@ -341,6 +345,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
         unit=unit,
         guarantee=None if release is None else release.guarantee,
         statement=statement,
+        where=profile.where if release is None else release.where,
     )
 
 

@@ -92,6 +92,7 @@ def estimates_digest(estimates: Iterable[tuple[str, Estimate]]) -> str:
             [
                 *(name, repr(each.value), repr(each.standard_error), [repr(end) for end in each.interval], each.method),
                 None if each.guarantee is None else _guarantee(each.guarantee),
+                *([] if each.where is None else [each.where]),
             ]
             for name, each in estimates
         ]

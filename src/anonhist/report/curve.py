@@ -248,9 +248,8 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         joined = ", added in quadrature" if len(names) > 1 else ""
         sentence = f"standard errors are largest at {place_text(curve, worst)}: {' and '.join(names)}{joined}."
         found.append(("Error", sentence))
-    if curve.guarantee is not None:
-        found += [*promise_lines(curve.guarantee), *bound_of(curve)]
-    return found
+    found += [] if curve.guarantee is None else promise_lines(curve.guarantee)
+    return [*found, *bound_of(curve)]
 
 
 # Values that fall by more than this factor are drawn on a log scale: else half of the curve lies at the foot.

@@ -3118,105 +3118,74 @@ SELECT
   *
 FROM (
   SELECT
-    "t7"."count",
-    "t7"."is_null",
+    "t5"."count",
+    "t5"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t6"."count",
-      "t6"."label" IS NULL AS "is_null"
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t5"."label",
+        "t3"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t4"."query" || '' || '' AS "label"
+          "t2"."query" || '' || '' AS "label"
         FROM (
           SELECT
-            "t3"."query",
-            "t3"."user",
-            "t3"."ts",
-            "t3"."price",
-            "t3"."country",
-            "t3"."seen",
-            "t3"."zoned",
-            "t3"."count",
-            "t3"."share",
-            "t3"."written",
-            "t3"."amount",
-            "t3"."where0",
-            CONVERT_TO("t3"."query", 'UTF8') AS "where1"
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
           FROM (
             SELECT
-              "t2"."query",
-              "t2"."user",
-              "t2"."ts",
-              "t2"."price",
-              "t2"."country",
-              "t2"."seen",
-              "t2"."zoned",
-              "t2"."count",
-              "t2"."share",
-              "t2"."written",
-              "t2"."amount",
-              CONVERT_TO("t2"."country", 'UTF8') AS "where0"
-            FROM (
-              SELECT
-                "t1"."query",
-                "t1"."user",
-                "t1"."ts",
-                "t1"."price",
-                "t1"."country",
-                "t1"."seen",
-                TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                "t1"."count",
-                "t1"."share",
-                "t1"."written",
-                NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-              FROM (
-                SELECT
-                  CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                  CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                  "t0"."ts",
-                  "t0"."price",
-                  CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                  "t0"."seen",
-                  "t0"."zoned",
-                  "t0"."count",
-                  "t0"."share",
-                  CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                  "t0"."amount"
-                FROM "events" AS "t0"
-              ) AS "t1"
-            ) AS "t2"
-          ) AS "t3"
-        ) AS "t4"
+              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
         WHERE
           NOT (
-            "t4"."country" IS NULL
+            "t2"."country" IS NULL
           )
           AND (
             (
-              "t4"."where0" = DECODE('\144\145', 'escape')
+              "t2"."country" || '' || '' = 'de'
             )
             OR (
-              "t4"."where0" = DECODE('\151\164\047\163', 'escape')
+              "t2"."country" || '' || '' = 'it''s'
             )
           )
           AND NOT (
-            "t4"."query" IS NULL
+            "t2"."query" IS NULL
           )
-          AND "t4"."where1" < DECODE('\303\244', 'escape')
-      ) AS "t5"
+          AND "t2"."query" || '' || '' < 'ä'
+      ) AS "t3"
       GROUP BY
         1
-    ) AS "t6"
-  ) AS "t7"
+    ) AS "t4"
+  ) AS "t5"
   GROUP BY
     1,
     2
-) AS "t8";
+) AS "t6";
 
 -- events of some rows, by numbers
 SELECT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, SupportsIndex
@@ -209,7 +209,7 @@ class StatisticMechanism(Setting, ABC):
         check_level(level)
         with without_sizes():
             noised = self.release_with(self.admit(profile), exact_noise(source))
-        return self.estimate_of(noised, level=level)
+        return replace(self.estimate_of(noised, level=level), where=profile.where)
 
     def release_with(self, profile: Profile, noise: Noise) -> Noised:
         """Release the statistic of an admitted profile with noise from ``noise``."""
