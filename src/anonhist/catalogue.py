@@ -1,6 +1,6 @@
-"""What there is by name, as plain data: mechanisms, randomizers, properties, their options, and levels of groups.
+"""Catalogues, as plain data: mechanisms, randomizers, properties, their options, and levels of groups.
 
-The command line lists them without loading any.
+The command line lists the entries without loading them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, Literal
 class Option:
     """An option, as the command line presents it.
 
-    ``meaning`` is said if it is missing. ``title`` is how tables show its value, such as ``q = {}``; empty if they do
-    not.
+    ``meaning`` describes the option in the error if it is missing. ``title`` is its format in tables, such as ``q =
+    {}``; empty if tables omit it.
     """
 
     metavar: str
@@ -29,7 +29,7 @@ class Option:
 
 
 def is_there(home: str) -> bool:
-    """Tell whether the room of a ``.module:name`` is installed: features may be left out.
+    """Return whether the package of a ``.module:name`` is installed: features may be left out.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def load(home: str) -> Any:
 
 @dataclass(frozen=True)
 class MechanismEntry:
-    """One mechanism: its ``module:class``, which has all other facts, and the :data:`MECHANISM_OPTIONS` it takes."""
+    """One mechanism: its ``module:class``, which holds all other facts, and the :data:`MECHANISM_OPTIONS` it takes."""
 
     home: str
     options: tuple[str, ...] = ()
@@ -99,13 +99,13 @@ def takers(option: str) -> tuple[str, ...]:
 
 
 class Levels(Enum):
-    """What a total of groups counts.
+    """How labels in several groups count in totals.
 
-    ``NESTED``: a label of one group is another than the same label of a second group, as households of two counties
-    are. Totals are sums of the released groups: they cost nothing, and all levels agree.
+    ``NESTED``: equal labels in two groups are different labels, such as households of two counties. Totals are sums of
+    the released groups: they cost nothing, and all levels agree.
 
-    ``CROSSING``: a label is the same in all groups, as a query that is typed in many countries. A sum over groups would
-    count it several times, so each level is released on its own, with a share of the budget.
+    ``CROSSING``: equal labels in several groups are one label, such as a query that is typed in many countries. A sum
+    over groups would count it several times, so each level is released on its own, with a share of the budget.
     """
 
     NESTED = "nested"
@@ -137,11 +137,13 @@ RANDOMIZER_OPTIONS = {
         "whole",
     ),
     "hashes": Option("H", "For o-rappor and rappor: number of hash functions, that is, of bits a value sets.", "whole"),
-    "subset_size": Option("D", "For subset-selection: number of values in a report; by default, the best.", "whole"),
+    "subset_size": Option(
+        "D", "For subset-selection: number of values in a report; by default, the most accurate.", "whole"
+    ),
     "blocks": Option("B", "For hadamard-response and hybrid-projective-geometry: number of blocks.", "whole"),
-    "field": Option("F", "For the geometries: size of the field, a prime; the best one by default.", "whole"),
+    "field": Option("F", "For the geometries: size of the field, a prime; by default, the most accurate.", "whole"),
     "max_bytes": Option("B", "For heavy-hitters: longest value, in bytes.", "whole"),
-    "key": Option("TEXT", "For hashed values: public text from which the hashes are made."),
+    "key": Option("TEXT", "For hashed values: public text that determines the hashes."),
     "characters": Option("TEXT", "For heavy-hitters: the characters that a value can consist of."),
     "f": Option("F", "For rappor: probability that a remembered bit is random, such as 1/2."),
     "p": Option("P", "For rappor: probability that a remembered 0 is reported as 1, such as 1/2."),
@@ -153,8 +155,8 @@ RANDOMIZER_OPTIONS = {
 class PropertyEntry:
     """One property; options of a function of it are those of its keywords that are in :data:`PROPERTY_OPTIONS`.
 
-    ``home`` is ``module:function``, ``methods`` the ``module:name`` of the tuple of its methods, empty if there is one
-    only; ``meaning`` has options in backticks. ``asked`` are arguments for the table of all properties, one row each,
+    ``home`` is ``module:function``, ``methods`` the ``module:name`` of the tuple of its methods (empty if there is only
+    one); ``meaning`` has options in backticks. ``asked`` are arguments for the table of all properties, one row each,
     or one row per method if ``each_method``; empty to leave it out. That table omits the methods in ``needs_alphabet``
     if the alphabet size is not known. ``required`` options must be given by name although the function has a default.
     ``private`` and ``private_methods`` are the function and the methods of its private estimator, if it has one.
@@ -195,7 +197,7 @@ PROPERTIES = {
     ),
     "support-coverage": PropertyEntry(
         ".properties.support_coverage:support_coverage",
-        "how many labels a sample would show (`draws`)",
+        "how many labels a sample would contain (`draws`)",
         ".properties.support_coverage:SUPPORT_COVERAGE_METHODS",
         _ONCE,
         private=".mechanisms.estimators.support:support_coverage",
@@ -265,19 +267,21 @@ PROPERTIES = {
 PROPERTY_OPTIONS = {
     "method": Option("NAME", "Estimator; by default, the most accurate one. An unknown name lists all."),
     "alphabet_size": Option(
-        "K", "Number of possible labels, if it is public.", "whole", "how many labels there can be"
+        "K", "Number of possible labels, if it is public.", "whole", "the number of possible labels"
     ),
     "draws": Option(
         "M",
         "For support-coverage: sample size, such as 200000.",
         "whole",
-        "how many draws to count labels in",
+        "the number of draws",
         "{:,} draws",
     ),
     "order": Option(
         "Q", "Order of a Hill number, power sum, Rényi or Tsallis entropy.", "number", "a number such as 2", "q = {}"
     ),
-    "guesses": Option("B", "For guessing-success: number of guesses.", "whole", "how many guesses", "{:,} guesses"),
+    "guesses": Option(
+        "B", "For guessing-success: number of guesses.", "whole", "the number of guesses", "{:,} guesses"
+    ),
     "share": Option(
         "A",
         "For work-factor and guesswork: the share to break.",

@@ -49,8 +49,8 @@ def test_an_old_ledger_is_moved_and_goes_on(
     address = database.address()
     assert run(["budget", "move", "--ledger", address]) == 0
     assert capsys.readouterr().out == (
-        "Moved the ledger of 'tester' from the schema 'public' to anonhist; its chain of 4 entries is whole. Whoever "
-        "releases needs GRANT USAGE ON SCHEMA anonhist.\n"
+        "Moved the ledger of 'tester' from the schema 'public' to anonhist; its chain of 4 entries is whole. Everyone "
+        "who makes releases needs GRANT USAGE ON SCHEMA anonhist.\n"
     )
     # Indexes, too.
     assert database.tables() == [("anonhist", name) for name in before]
@@ -67,7 +67,7 @@ def test_an_old_ledger_is_moved_and_goes_on(
             with pytest.raises(Exception, match="entries are never changed"):
                 database.sql.execute(f"{change} anonhist.anonhist_entries")
     assert run(["budget", "move", "--ledger", address]) == 0
-    assert capsys.readouterr().out == "The ledger is in the schema anonhist already; its chain of 5 entries is whole.\n"
+    assert capsys.readouterr().out == "The ledger is already in the schema anonhist; its chain of 5 entries is whole.\n"
 
 
 def test_a_ledger_in_a_schema_that_no_address_names_is_moved(

@@ -30,7 +30,7 @@ def address(tmp_path: Path, cli: Cli) -> str:
     voided = cli("budget", "void", "passwords", "--entry", "4", "--reason", "a typo", "--ledger", path)
     assert (voided.returncode, voided.stdout) == (0, "passwords: entry 4 is void; ε = 1 is left\n")
     assert voided.stderr == (
-        "Warning: if its process was killed, a file .anonhist-….part where its output was to be may hold the whole "
+        "Warning: if its process was killed, a file .anonhist-….part in the folder of its output may hold the whole "
         "release: delete it unread.\n"
     )
     return path

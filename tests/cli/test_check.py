@@ -122,7 +122,7 @@ def test_no_row_is_read(kind: str, cli: Cli, folder: Path) -> None:
         done = cli("check", source, *options, "--epsilon", "1", *more)
         assert (done.returncode, done.stderr) == (0, "")
         assert re.search(r"^Label: .*\nUser: ", done.stdout, re.MULTILINE)
-        assert done.stdout.endswith("Checked: No row was asked for, and nothing was charged.\n")
+        assert done.stdout.endswith("Checked: No row was read, and nothing was charged.\n")
         # What reads is caught.
         assert cli("release", source, *options, "--epsilon", "1", *more).returncode != 0
 
@@ -320,7 +320,7 @@ def test_what_a_schema_is_refused_for_is_refused_as_a_release_would(cli: Cli, fo
 def test_what_matters_to_the_cost_alone_needs_epsilon(cli: Cli) -> None:
     for option in (("--mechanism", "frobenius"), ("--public-cap", "5"), ("--expected-items", "7")):
         done = cli("check", "events.csv", *option)
-        told = f"anonhist: {option[0]} matters to what a release costs: add --epsilon, or leave it out.\n"
+        told = f"anonhist: {option[0]} affects what a release costs: add --epsilon, or leave it out.\n"
         assert (done.returncode, done.stderr) == (2, told)
 
 

@@ -33,7 +33,7 @@ def test_a_part_is_private_and_says_so(cli: Cli, folder: Path) -> None:
     done = cli("count", "events.csv", "-o", "mon.counts")
     assert (done.returncode, done.stdout) == (
         0,
-        "Wrote mon.counts, which is as private as the data: do not share it.\n",
+        "Wrote mon.counts, which is as sensitive as the data: do not share it.\n",
     )
     # How many rows there are is told to nobody but an operator who watches.
     assert "12" not in done.stdout + done.stderr
@@ -123,10 +123,10 @@ def test_a_total_grows_by_days(cli: Cli, parts: Path) -> None:
 
 
 REFUSED = {
-    "count events.csv": "Say where the counts go: -o FILE.counts, or --onto",
+    "count events.csv": "Name the output: -o FILE.counts, or --onto",
     "count events.csv -o -": "never go to standard output",
     "count events.csv -o a.parquet": "Parts end in .counts",
-    "count mon.counts -o a.counts": "A part is added to others",
+    "count mon.counts -o a.counts": "One part alone has nothing to be added to",
     "count mon.counts --label x --onto tue.counts": "--label applies to events: leave --label out",
     "count mon.counts --hash-labels --onto tue.counts": "leave --hash-labels out",
     "count events.csv --like mon.counts --onto tue.counts": "--onto takes the settings of its total: leave --like out",

@@ -136,7 +136,7 @@ def test_what_help_leaves_out_is_named_and_explained_in_full(cli: Cli) -> None:
     # Of each option that is shown the first sentence, and its default.
     both = [" ".join(text.split()) for text in (brief, full)]
     assert ["or a line of uniq -c." in text for text in both] == [True, True]
-    assert ["or a line of uniq -c. By default the header decides" in text for text in both] == [False, True]
+    assert ["or a line of uniq -c. By default, the header decides" in text for text in both] == [False, True]
     assert "less accurate. [required]" in both[0]
     assert "[default: the environment variable ANONHIST_LEDGER]" in both[0]
 
@@ -150,7 +150,7 @@ def test_help_of_a_short_command_is_whole(cli: Cli) -> None:
 def test_defaults_are_shown(cli: Cli) -> None:
     flat = " ".join(cli("release", "--help-all").stdout.split())
     simulations = "32, or as few as 8 if they take long"
-    known = {"auto", simulations, "add-or-remove", "1e-9", "drawn anew", "none", "10 times the bound"}
+    known = {"auto", simulations, "add-or-remove", "1e-9", "a new random key", "none", "10 times the bound"}
     assert known <= set(re.findall(r"\[default: ([^\]]+)\]", flat))
     assert "[default: zipf]" in " ".join(cli("plan", "--help").stdout.split())
     assert "less accurate. [required]" in flat

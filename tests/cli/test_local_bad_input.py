@@ -42,7 +42,7 @@ def files(folder: Path) -> Path:
 
 
 CASES: list[tuple[tuple[str, ...], int, str]] = [
-    ((*NEW, "--alphabet", "empty.txt"), 3, "The file 'empty.txt' is empty: list the values there can be"),
+    ((*NEW, "--alphabet", "empty.txt"), 3, "The file 'empty.txt' is empty: list the possible values"),
     ((*NEW, "--alphabet", "lone.txt"), 2, "An alphabet needs at least two labels"),
     ((*NEW, "--alphabet", "twice.txt"), 3, "Line 3 of 'twice.txt' repeats an earlier line"),
     ((*NEW, "--alphabet", "gap.txt"), 3, "Line 2 of 'gap.txt' is empty"),

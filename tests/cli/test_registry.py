@@ -70,7 +70,7 @@ def test_titles_stay_text(cli: Cli, folder: Path, title: str) -> None:
 
 
 def test_help_says_what_a_record_is_written_as(cli: Cli) -> None:
-    assert "It is JSON, which is YAML, too." in " ".join(cli("show", "--help").stdout.split())
+    assert "The record is JSON, which is also valid YAML." in " ".join(cli("show", "--help").stdout.split())
 
 
 @each_of(

@@ -96,7 +96,7 @@ def test_a_run_that_was_released_leaves_its_file(
                 again = cli(*command, *run, *more)
             assert (again.returncode, again.stderr, target.read_bytes()) == (0, "", written)
             assert again.stdout == (
-                f"Ledger: entry {entry} of budget.db, charged when this run was started before. {target} is its "
+                f"Ledger: entry {entry} of budget.db, charged when this run was first started. {target} is its "
                 "release: nothing more was charged.\n"
             )
         assert items(dataset)[-1].entry.number == entry

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     homes={name: f".cli.budget:{name}" for name in ("create", "move", "plan", "show", "verify", "void")},
 )
 def budget() -> None:
-    """Keep account of what releases of a data set cost together.
+    """Track what the releases of a data set cost together.
 
-    A ledger is a file or a PostgreSQL database. Every release that names a ledger is charged to the budget of
-    its data set before any data are read, and refused if too little is left.
+    A ledger is a file or a PostgreSQL database. Every release that names a ledger is charged to the budget of its data
+    set before any data are read. If too little is left, it is refused.
     """
 
 
@@ -44,7 +44,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 
 def check_given(address: str | None) -> str:
-    """Return an address, or refuse that there is none."""
+    """Return the address of the ledger, or refuse a missing one."""
     if not address:
         raise UsageError(f"--ledger is missing: name a file, such as --ledger budget.db, or set {VARIABLE}.")
     return address
@@ -68,14 +68,14 @@ anonhist budget create queries --epsilon 4 --delta 1e-8 --unit item --ledger pos
 
 @click.command(cls=SectionedCommand, sections={}, epilog=_CREATE_EXAMPLES)
 @click.argument("dataset")
-@epsilon_option("What all releases of the data set may cost together, such as 2.", required=True)
+@epsilon_option("Largest sum of the ε of all releases of the data set, such as 2.", required=True)
 @click.option("--delta", default="1e-9", show_default=True, metavar="D", help="Largest sum of the δ of all releases.")
 @click.option(
     "--unit",
     type=OneOf(("item", "user", "label", "edge", "node")),
     required=True,
-    help="What the budget protects. Releases for users count against a budget for users, whatever --max-per-user they "
-    "have.",
+    help="What the budget protects. Releases that protect users count against a budget for users, whatever their "
+    "--max-per-user.",
 )
 @relation_option
 @ledger_option
@@ -83,10 +83,10 @@ anonhist budget create queries --epsilon 4 --delta 1e-8 --unit item --ledger pos
 def create(
     *, dataset: str, epsilon: str, delta: str, unit: str, relation: str, ledger: str | None, quiet: bool
 ) -> None:
-    """Give a data set a budget, and make the ledger if it is not there.
+    """Create the budget of a data set, and its ledger if needed.
 
-    DATASET is the name under which its releases are charged. Data about the same people share one budget only if they
-    have one name.
+    DATASET is the name under which its releases are charged. Data about the same people share a budget only if they
+    have the same name.
     """
     with opened(ledger) as made:
         budget = made.create(dataset, unit, epsilon=epsilon, delta=delta, relation=NeighboringRelation(relation))
@@ -108,9 +108,10 @@ anonhist budget move --ledger postgresql://db.example.org/budgets
 def move(*, ledger: str | None, quiet: bool) -> None:
     """Move a ledger in PostgreSQL to the schema that its address names.
 
-    For ledgers that earlier versions made in whatever schema a person's settings named, such as public. All of it is
-    moved at once, or nothing, and then verified; it is refused if the database has more than one. Run it as the owner
-    of the tables. Rights to the tables stay, but whoever releases needs the right to use the new schema.
+    Earlier versions made the ledger in the first schema of the user's search path, such as public. The ledger is moved
+    as a whole or not at all, and then verified. The command refuses a database with more than one ledger. Run it as the
+    owner of the tables. Rights to the tables stay, but everyone who makes releases needs the right to use the new
+    schema.
     """
     from anonhist.accounting import Ledger, verify
     from anonhist.accounting.ledger import storage_at
@@ -121,14 +122,14 @@ def move(*, ledger: str | None, quiet: bool) -> None:
     with Ledger(address) as known:
         found, shown = verify(known), known.shown
     if moved.source is None:
-        said = f"The ledger is in the schema {moved.schema} already"
+        said = f"The ledger is already in the schema {moved.schema}"
     else:
         # Names that others chose.
         said = f"Moved the ledger of {moved.owner!r} from the schema {moved.source!r} to {moved.schema}"
     if found.problems:
         raise DataError(f"{said}; but {shown!r} does not verify: {' '.join(found.problems)}")
     if not quiet:
-        rights = f" Whoever releases needs GRANT USAGE ON SCHEMA {moved.schema}."
+        rights = f" Everyone who makes releases needs GRANT USAGE ON SCHEMA {moved.schema}."
         say_line(
             f"{said}; its chain of {found.entries:,} entries is whole.{'' if moved.source is None else rights}",
             sys.stdout,
@@ -142,17 +143,17 @@ anonhist budget plan passwords --every week --for 1y --ledger budget.db
 
 @click.command(cls=SectionedCommand, sections={}, epilog=_PLAN_EXAMPLES)
 @click.argument("dataset")
-@click.option("--every", required=True, metavar="SPAN", help="Time between two releases, such as day, 2w or month.")
-@click.option("--for", "span", required=True, metavar="SPAN", help="Time in which what is left is spent, such as 1y.")
+@click.option("--every", required=True, metavar="SPAN", help="Time between releases, such as day, 2w or month.")
+@click.option("--for", "span", required=True, metavar="SPAN", help="Time over which to spend what is left, such as 1y.")
 @ledger_option
 @json_option
 def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bool) -> None:
-    """Say what each of several releases may cost.
+    """Plan how much each of several releases may cost.
 
-    All of them fit into what is left: the ledger adds up ε and δ plainly. With the extra [accounting], the plan also
-    says what each could cost if the losses of all releases were composed as distributions, at the δ of the budget: a
-    weaker promise, for a policy that accepts it. It holds if the number of releases and each ε are fixed beforehand,
-    and do not depend on earlier results.
+    Together, they fit into what is left: the ledger adds up ε and δ by basic composition. With the extra [accounting],
+    the plan also shows how much each could cost if the privacy losses of all releases were composed numerically, at the
+    δ of the budget: a weaker guarantee, for policies that accept it. It holds if the number of releases and each ε are
+    fixed beforehand, and do not depend on earlier results.
     """
     from anonhist.accounting.ledger import count_releases, schedule
 
@@ -195,7 +196,7 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
 
 
 def _typed(epsilon: Fraction) -> str:
-    """Write ε as it can be typed: as a decimal if it is one."""
+    """Format ε for the command line: as a decimal where that is exact."""
     from decimal import Decimal
 
     below = epsilon.denominator
@@ -227,17 +228,18 @@ _HEADS = ("entry", "time (UTC)", "ε", "by", "mechanism", "state", "purpose")
 @ledger_option
 @json_option
 @report_options(
-    "Also write an HTML page: the budget over time and by purpose, and what it means for one person or item."
+    "Also write an HTML page that shows the budget over time and by purpose, and explains what it means for one person "
+    "or item."
 )
 @force_option
 @quiet_option
 def show(
     *, dataset: str, ledger: str | None, as_json: bool, report: AskedPage | None, force: bool, quiet: bool
 ) -> None:
-    """Show a budget: every release, what it cost, and what is left.
+    """Show a budget: every release and its cost, and what is left.
 
-    With --report, the chain of entries is verified first. If it does not verify, the page says so, and the exit code
-    is 3.
+    With --report, the chain of entries is verified first. If verification fails, the page says so, and the exit code is
+    3.
     """
     from anonhist.accounting import verify
 
@@ -301,7 +303,7 @@ def _numbers(cost: Cost) -> dict[str, str]:
 
 
 def _json(values: dict[str, Any]) -> str:
-    """Return JSON in which signs that would drive a terminal are escaped; outside of texts there are none."""
+    """Return JSON with control characters escaped; they occur only in strings."""
     text = json.dumps(values, indent=2, ensure_ascii=False)
     return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text) + "\n"
 
@@ -350,7 +352,7 @@ def _cells(item: Item) -> list[str]:
 
 
 def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
-    """Print charges as a table, or where that has no room as paragraphs."""
+    """Print charges as a table, or as paragraphs where a table is too wide."""
     from rich.text import Text
 
     from anonhist.accounting.budget import equal
@@ -365,7 +367,7 @@ def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
 
 
 def _spent(balance: Balance) -> str:
-    """Say what is spent: the plain sum, and what it is at the δ of the budget."""
+    """Describe what is spent: the plain sum, and the composed loss at the δ of the budget."""
     from anonhist.accounting.budget import amount, equal
     from anonhist.report.budget_wording import composed_epsilon
 
@@ -392,11 +394,11 @@ anonhist budget verify passwords releases/*.json --ledger budget.db
 @ledger_option
 @quiet_option
 def verify(*, dataset: str, files: tuple[str, ...], ledger: str | None, quiet: bool) -> None:
-    """Check that a ledger is whole, and that released files match it.
+    """Check that a ledger is intact, and that released files match it.
 
-    FILES are releases (.json, .parquet) and surveys (.json) of the data set. The chain of entries shows every change of
-    the ledger, but not that its end was cut off, that all of it was written anew, or that an old backup was restored:
-    files show that, since each names the digest of its own entry.
+    FILES are releases (.json, .parquet) and surveys (.json) of the data set. The chain of entries reveals every change
+    to an entry. It does not reveal that the last entries were deleted, that the whole ledger was rewritten, or that an
+    old backup was restored: released files do, since each holds the digest of its own entry.
     """
     from anonhist.accounting import verify as verify_ledger
     from anonhist.formats.files import claim_of
@@ -420,7 +422,7 @@ _VOID_EXAMPLES = """
 anonhist budget void passwords --entry 12 --reason "killed before the file was opened" --ledger budget.db
 """
 _PART = (
-    "if its process was killed, a file .anonhist-….part where its output was to be may hold the whole release: delete "
+    "if its process was killed, a file .anonhist-….part in the folder of its output may hold the whole release: delete "
     "it unread."
 )
 
@@ -432,16 +434,16 @@ _PART = (
 @ledger_option
 @quiet_option
 def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bool) -> None:
-    """Take back a charge that has no release.
+    """Void a charge that led to no release.
 
-    Its ε can be spent again. Only if nobody has learned anything from the data: a release that ended with an error
-    about the data has told something, too. The void is an entry of its own, with its reason. A charge whose release was
-    written stays.
+    Its ε can be spent again. Void a charge only if nobody has learned anything from the data: an error about the data
+    reveals something, too. The void is an entry of its own, with its reason. A charge whose release was written cannot
+    be voided.
 
-    If the process was killed, look where its output was to be: a file .anonhist-….part there may hold the whole
-    release. Delete it unread, or treat it as released, and do not void the charge.
+    If the process was killed, look in the folder of its output: a file .anonhist-….part there may hold the whole
+    release. Delete it unread; if anybody has read it, treat it as released, and do not void the charge.
 
-    A run (--run-id) whose charge is void is charged anew when it is started again.
+    A run (--run-id) whose charge is void is charged again when it is restarted.
     """
     with opened(ledger) as known:
         # Whatever can be voided was charged, and its file is unknown.

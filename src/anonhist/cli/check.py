@@ -1,4 +1,4 @@
-"""``anonhist check``: what a release would read, protect and cost, from the schema of its source alone."""
+"""``anonhist check``: what a release would read, protect and cost, according to the schema of its source."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ _BRIEF = Brief(
         *("label", "count", "format_", "table", "no_header", "epsilon", "unit", "user", "max_per_user", "ledger"),
         *("dataset", "quiet"),
     ),
-    "The options are those of 'anonhist release': from its line, leave out where the release goes. No row is asked "
-    "for, and nothing is charged or written.",
+    "Takes the options of 'anonhist release', except those for output. Reads no row, charges nothing and writes "
+    "nothing.",
 )
 # What changes nothing but the price.
 _OF_PRICE = (
@@ -72,7 +72,7 @@ _OF_PRICE = (
 
 
 class _Planned(NamedTuple):
-    """A release that was asked about, before its source is opened; without ε there is no price."""
+    """A release to check, before its source is opened; without ε it has no price."""
 
     unit: PrivacyUnit
     outline: Callable[[], Outline]
@@ -105,17 +105,17 @@ def check(
 ) -> None:
     """Check a release by its schema, before any row is read.
 
-    It says what the release would read, what it would protect and what it would cost. SOURCE is opened, and its schema
-    is read: the header line of a text, the declared columns of Parquet files and of databases. You see which columns
-    would be read and as what, and which not; with --epsilon, the mechanism and the promise; with --ledger, what is left
-    before and after. The output depends on no row: sources with equal schemas have equal outputs. So what a release
-    refuses because of a row, such as a count that is none, is not found.
+    The check reads only the schema of SOURCE: the header line of a text file, or the declared columns of Parquet files
+    and databases. It shows what the release would read, protect and cost: which columns it would read, and as what;
+    with --epsilon, the mechanism and the guarantee; with --ledger, what is left before and after. The output depends on
+    no row: sources with equal schemas have equal outputs. So the check cannot find errors in rows, such as an invalid
+    count.
 
-    Whatever the schema alone is refused for, is refused as 'anonhist release' would, with the same exit code.
+    What 'anonhist release' would refuse because of the schema, the check refuses with the same exit code.
     """
     account.check()
     if epsilon is None:
-        refuse_given(_OF_PRICE, "{} matters to what a release costs: add --epsilon, or leave it out.")
+        refuse_given(_OF_PRICE, "{} affects what a release costs: add --epsilon, or leave it out.")
     if windows is not None:
         planned = _of_windows(
             windows,
@@ -227,7 +227,7 @@ def _of_windows(
 
 
 def _facts(planned: _Planned, protection: AskedProtection, foreseen: Foreseen | None) -> list[tuple[str, str]]:
-    """Return what is promised and what it costs, as names and sentences."""
+    """Return the guarantee and the cost, as names and sentences."""
     from anonhist.accounting.budget import amount, amount_left
     from anonhist.privacy import left_out
     from anonhist.privacy.conversion import Neighbors
@@ -252,19 +252,19 @@ def _facts(planned: _Planned, protection: AskedProtection, foreseen: Foreseen | 
 
 
 def _both(cost: Cost | Guarantee, amount: Callable[[Fraction], str]) -> str:
-    """Write ε, and δ where there is any."""
+    """Format ε, and δ unless it is zero."""
     from anonhist.accounting.budget import equal
 
     told = equal("ε", amount(cost.epsilon))
     return f"{told} and {equal('δ', amount(cost.delta))}" if cost.delta else told
 
 
-_DONE = "No row was asked for, and nothing was charged."
+_DONE = "No row was read, and nothing was charged."
 _HIDDEN = "a column that was not named"
 
 
 def _show(outline: Outline, facts: list[tuple[str, str]]) -> None:
-    """Print what would be read, a table of columns on a terminal and a line for each elsewhere, and the facts."""
+    """Print the columns that would be read (as a table on a terminal, otherwise a line each), and the facts."""
     say_line(f"Source: {outline.source}.", sys.stdout)
     say_line(f"Rows: {outline.rows}.", sys.stdout)
     named = [(each.role, _HIDDEN if each.name is None else repr(each.name), each.held) for each in outline.columns]

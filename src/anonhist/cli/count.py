@@ -40,26 +40,26 @@ _BRIEF = Brief(
 @click.option(
     "--part",
     metavar="NAME",
-    help="Public name of these events, such as a date; the same name is never counted twice.  [default: the name of "
-    "the output; with --onto, that of the source]",
+    help="Public name of these events, such as a date; no name is counted twice.  [default: the name of the output; "
+    "with --onto, that of the source]",
 )
 @click.option(
     "--onto",
     metavar="TOTAL.counts",
-    help="Add to this part, a running total, whose settings apply. It is replaced in one step; with -o it stays, and "
-    "the new total is another file.",
+    help="Add to this part, a running total, with its settings. The file is replaced in one step; with -o, it stays, "
+    "and the new total goes to another file.",
 )
 @click.option("--like", metavar="PART", help="Take key, bound and other settings from this earlier part.")
 @click.option(
     "--hash-labels",
     is_flag=True,
-    help="Keep keyed hashes of 128 bits instead of labels. They are pseudonyms: who has the part has the key.",
+    help="Keep keyed 128-bit hashes instead of labels. They are only pseudonyms, since the part holds the key.",
 )
 @click.option(
     "--order-key",
     metavar="HEX",
     help="With --user or --hash-labels: key of the hashes, the same for all parts of a release (see --like).  "
-    "[default: drawn anew and kept in the part]",
+    "[default: a new random key, kept in the part]",
 )
 @counting_options
 @users_option
@@ -78,11 +78,11 @@ def count(
     protection: Protection,
     outputs: Outputs,
 ) -> None:
-    """Count events into a part, for releases of many.
+    """Count events into a part; a release can combine many parts.
 
-    A part is a private file with exact counts, such as those of one day: 'anonhist release day-*.counts' reads them and
-    no events. With a bound on users, at most M items of a user count in all parts together. A part is as
-    private as the data. Counting spends no privacy budget; releases do.
+    A part is a private file with exact counts, such as those of one day: 'anonhist release day-*.counts' reads parts
+    instead of events. With a bound on users, at most M items of each user count in all parts together. A part is as
+    sensitive as the data. Counting spends no privacy budget; releases do.
 
     SOURCE is read as in 'anonhist release', or is one or several parts to add up.
     """
@@ -105,33 +105,33 @@ def count(
     if not are_parts(sources):
         tell_operator(remarks, quiet=outputs.quiet)
     if not outputs.quiet:
-        click.echo(f"Wrote {written}, which is as private as the data: do not share it.")
+        click.echo(f"Wrote {written}, which is as sensitive as the data: do not share it.")
 
 
 def _check(sources: tuple[str, ...], onto: str | None, like: str | None, outputs: Outputs) -> None:
     """Refuse outputs that could not be written, and options that do not go together, before any data are read."""
     if onto is None and outputs.output is None:
-        raise UsageError("Say where the counts go: -o FILE.counts, or --onto TOTAL.counts to add to a total.")
+        raise UsageError("Name the output: -o FILE.counts, or --onto TOTAL.counts to add to a total.")
     if STDOUT in (onto, outputs.output):
-        raise UsageError("Parts are private files, and never go to standard output: name a file (-o).")
+        raise UsageError("Parts are private files and never go to standard output: name a file (-o).")
     if outputs.output is not None:
         from anonhist.replacing import PrivateKind
 
         read = (*sources, *filter(None, (onto, like)))
         check_target(outputs.output, *read, force=outputs.force, kind=PrivateKind.PART)
     elif outputs.force:
-        raise UsageError("--force overwrites the file of -o; --onto replaces its total anyway: leave --force out.")
+        raise UsageError("--onto always replaces its total, and --force is only for -o: leave --force out.")
 
 
 def _check_settings(sources: tuple[str, ...], onto: str | None) -> None:
-    """Refuse settings that a total or parts have already."""
+    """Refuse settings that a total or parts already have."""
     if onto is not None:
         refuse_given(_OF_THE_FIRST, "--onto takes the settings of its total: leave {} out.")
     if are_parts(sources):
         of_events = *_INPUT, "engine", "part", *_OF_THE_FIRST
-        refuse_given(of_events, "Parts are counted already, and {0} applies to events: leave {0} out.")
+        refuse_given(of_events, "Parts are already counted, and {0} applies to events: leave {0} out.")
         if onto is None and len(sources) < 2:
-            raise UsageError("A part is added to others: give several, or --onto TOTAL.counts.")
+            raise UsageError("One part alone has nothing to be added to: give several, or --onto TOTAL.counts.")
 
 
 def _count(

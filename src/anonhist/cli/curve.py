@@ -1,4 +1,4 @@
-"""``anonhist curve``: estimates at many places at once, with a band."""
+"""``anonhist curve``: estimates at many points at once, with a confidence band."""
 
 from __future__ import annotations
 
@@ -124,17 +124,14 @@ def curve(
     protection: Protection,
     outputs: Outputs,
 ) -> None:
-    """Estimate a curve, such as rarefaction, with a band.
+    """Estimate a curve, such as rarefaction, with a confidence band.
 
-    \b
-    KIND is one of
-      rarefaction  how many labels a sample of any size would show
-      guessing     what share of accounts a number of guesses breaks
-      hill         Hill numbers: how many labels there are, with less weight
-                   on rare ones as the order grows
+    \b KIND is one of rarefaction  how many labels a sample of any size would contain guessing     the share of accounts
+    that a number of guesses breaks hill         Hill numbers: the effective number of labels, with less weight on rare
+    ones as the order grows
 
     SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, the curve is private and costs no
-    further privacy. From any other source, the curve is computed from the exact data and is not private.
+    more budget. From any other source, the curve is computed from the exact data and is not private.
     """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
     options = _options(kind, draws=draws, points=points, orders=order) | {"bootstraps": bootstraps, "level": level}
     protection = protection_of(sources, protection)
@@ -157,7 +154,7 @@ def curve(
 
 
 def _options(kind: str, **given: Any) -> dict[str, Any]:
-    """Return the options of one kind of curve, and refuse those of the others."""
+    """Return the options of one kind of curve, and refuse those of other kinds."""
     options: dict[str, Any] = {"points": _POINTS} if "points" in _taken(kind) else {}
     for name, value in given.items():
         if value is None:
@@ -194,7 +191,7 @@ def _orders(text: str) -> tuple[float, ...]:
 
 
 def _taken(kind: str) -> Iterable[str]:
-    """Return the names of what a curve takes, our options among them."""
+    """Return the names of the parameters of a curve that are options here."""
     return signature(load(_CURVES[kind])).parameters
 
 
@@ -204,7 +201,7 @@ def _curve(kind: str, data: Profile | Release, options: dict[str, Any]) -> Curve
 
 
 def _say(curve: Curve, stream: TextIO) -> None:
-    """Tell a person: some of the points where the stream does not hold them all, and what they rest on."""
+    """Print some of the points, where the stream does not hold them all, and what they are based on."""
     from rich.text import Text
 
     from anonhist.report import curve as wording

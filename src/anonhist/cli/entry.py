@@ -37,7 +37,7 @@ _CENTRAL = ("check", "count", "curve", "estimate", "plan", "release", "show")
 def anonhist() -> None:
     """Release how often things occur, with differential privacy.
 
-    Results say how many things occur once, twice, and so on, but not which things. Run 'anonhist COMMAND --help' for a
+    Results show how many things occur once, twice, and so on, but not which things. Run 'anonhist COMMAND --help' for a
     command with examples, and 'anonhist COMMAND --help-all' for all of its options.
 
     Exit codes: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 130, 143 or 129 ended by Ctrl-C, SIGTERM
@@ -91,7 +91,7 @@ MEANT = {
 
 
 def no_such_option(word: str, command: click.Command) -> str:
-    """Return what is said of an option that a command does not have: the word for it here, or those written alike."""
+    """Return the error for an unknown option: the word for it here, or similar ones."""
     own = options_of(command)
     meant = [f"--{name}" for name in MEANT.get(word.removeprefix("--"), ()) if f"--{name}" in own]
     return f"There is no {word} here{f': use {meant[0]}' if meant else perhaps(word, own)}"
@@ -100,8 +100,8 @@ def no_such_option(word: str, command: click.Command) -> str:
 def main() -> NoReturn:
     """Run the command line and end the process.
 
-    The process ends without the interpreter's clean-up: DuckDB's binding would report leaks there that are no fault of
-    this program. Everything is written and renamed by then, and both streams are flushed.
+    The process ends without the interpreter's clean-up, during which DuckDB's binding would report leaks that this
+    program did not cause. Everything is written and renamed by then, and both streams are flushed.
     """
     try:
         code = _prepare_streams() or _run_or_complete()
@@ -115,7 +115,7 @@ def main() -> NoReturn:
 
 
 def _prepare_streams() -> int:
-    """Make the streams fit for what will be said, and return the exit code if that cannot be."""
+    """Prepare the standard streams, and return an exit code if that is impossible."""
     if sys.stdout is None:
         return _fail("standard output is closed: keep it open, or redirect it to /dev/null.", USAGE)
     if sys.stderr is None:
@@ -142,7 +142,7 @@ def _run_or_complete() -> int:
 
 
 def _remove_abandoned() -> None:
-    """Remove what processes that were killed left among the temporary files, where there is any."""
+    """Remove temporary files that killed processes left behind."""
     folder = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  # names in it are not trusted
     with contextlib.suppress(OSError):
         if any(name.startswith("anonhist-") for name in os.listdir(folder)):  # noqa: PTH208
@@ -152,7 +152,7 @@ def _remove_abandoned() -> None:
 
 
 def _complete() -> int:
-    """Tell a shell how to complete commands, or what the one being typed can go on with."""
+    """Answer a shell's request for completion: its script, or the completions of a command line."""
     from click.shell_completion import shell_complete
 
     return DONE if shell_complete(anonhist, {}, "anonhist", _COMPLETION, os.environ[_COMPLETION]) == 0 else USAGE
@@ -176,7 +176,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR0911  # one line per kind of end
-    """Say what went wrong, and return its exit code."""
+    """Print the error, and return its exit code."""
     if was_interrupted() or isinstance(error, KeyboardInterrupt | click.Abort):
         told, code = tidy_up(), exit_code()
         # The terminal may be what was closed.
@@ -214,7 +214,7 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
 
 
 def _for_reader(error: AnonhistError) -> str:
-    """Return what the error says; what is for the operator alone only on a terminal, since others read logs."""
+    """Return the message of the error; parts meant for the operator only on a terminal, since others read logs."""
     private: str = getattr(error, "for_operator", "")
     is_seen = sys.stderr is not None and sys.stderr.isatty()
     told = private if private and is_seen else error.sentence
@@ -233,8 +233,8 @@ def _as_sentence(error: click.ClickException) -> str:
         told = _MISSING.get(error.param.name or "", " ".join(told.split()))
     elif isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "format_":
         told = (
-            f"{told.rstrip('.')}: --format says what a row holds. CSV files are recognized by their ending; for CSV "
-            "in a pipe, give --label"
+            f"{told.rstrip('.')}: --format sets what a row holds. CSV files are recognized by their ending; for CSV in "
+            "a pipe, give --label"
         )
     where = context.command_path if context else "anonhist"
     return f"{told.rstrip('.')}; see {where} --help."

@@ -100,8 +100,8 @@ _MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) 
 # The sign keeps click from filling the lines below it.
 _HELP = f"""Estimate a property of the underlying distribution.
 
-How many labels exist, how many a larger sample would show, how much entropy they have, how hard passwords are to guess:
-each answer comes with its interval, its method and the method's assumptions.
+Estimate how many labels exist, how many a larger sample would contain, how much entropy they have, or how hard
+passwords are to guess. Each estimate comes with its interval, its method and the method's assumptions.
 
 \b
 PROPERTY is one of
@@ -121,10 +121,10 @@ _BRIEF = Brief(
 
 
 class _PropertyName(OneOf):
-    """The name of a property; a source or a method in its place is known for what it is."""
+    """The name of a property; a source or a method in its place gets an error that explains it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name, or refuse what is none."""
+        """Return the name, or refuse an unknown one."""
         if value in self.choices:
             return value
         # No property has a point or a slash in its name, as nearly all sources have.
@@ -151,7 +151,7 @@ class _PropertyName(OneOf):
     "--known-items",
     type=WholeNumber(),
     metavar="N",
-    help="The exact number of items, if it is public; otherwise a third of epsilon may be spent estimating it.",
+    help="Exact number of items, if it is public; otherwise a third of epsilon may be spent on estimating it.",
 )
 @charging_options
 @output_options(also_printed=" and the warning that estimates are not private")
@@ -169,7 +169,7 @@ def estimate(
     account: AskedAccount,
     outputs: Outputs,
 ) -> None:
-    """Check everything that can be checked, then read, estimate, print and write; the help is above."""
+    """Check all options, then read, estimate, print and write; the help text is above."""
     # As the functions of properties call them.
     options = {name: _read(name, value) for name, value in own.items()}
     protection = protection_of(sources, protection)
@@ -221,7 +221,7 @@ def estimate(
 
 
 def _say_notes(found: Estimates, protection: Protection, context: click.Context) -> None:
-    """Say what the interval of a private estimate leaves out, and whether a release would have a shorter one."""
+    """Print what the interval of a private estimate leaves out, and whether a release would have a shorter one."""
     from anonhist.mechanisms.estimators.statistic_mechanism import NOISE, SAMPLING
 
     if protection.max_per_user is not None:
@@ -233,7 +233,7 @@ def _say_notes(found: Estimates, protection: Protection, context: click.Context)
 
 
 def _price(name: str, options: dict[str, Any], of_nothing: Estimate) -> Price:
-    """Return what a private estimate costs, by one of no data, which has the same guarantee."""
+    """Return the cost of a private estimate, from an estimate of no data, which has the same guarantee."""
     from anonhist.accounting.recording import Price
 
     assert of_nothing.guarantee is not None  # noqa: S101  # it is private
@@ -241,9 +241,9 @@ def _price(name: str, options: dict[str, Any], of_nothing: Estimate) -> Price:
 
 
 def commands_by_release(context: click.Context) -> tuple[str, str]:
-    """Return the two commands to be typed instead of that of a private estimate, but for secrets.
+    """Return the two commands to use instead of a private estimate, without secrets.
 
-    All that was said of the data and of whom to protect is kept: a release for items would promise users less.
+    They keep all options about the data and about what to protect: a release for items would protect users less.
     """
     values = context.params
     released = ("release", *values["sources"], *_as_typed(context, _RELEASED), "-o", "release.json")
@@ -252,7 +252,7 @@ def commands_by_release(context: click.Context) -> tuple[str, str]:
 
 
 def _as_typed(context: click.Context, names: tuple[str, ...]) -> list[str]:
-    """Return those options that were given, with their values."""
+    """Return the given options, with their values."""
     words: list[str] = []
     for option, param in given_options(context, names).items():
         words += [option] if param.is_flag else [option, str(context.params[str(param.name)])]
@@ -260,7 +260,7 @@ def _as_typed(context: click.Context, names: tuple[str, ...]) -> list[str]:
 
 
 def _question(name: str, options: dict[str, Any], level: float) -> Question:
-    """Return what is asked of data, or of a release."""
+    """Return the estimates from data or from a release."""
     from anonhist.numeric.pulse import tell_share
     from anonhist.properties.by_name import PROPERTIES as KNOWN
     from anonhist.properties.by_name import estimate_all
@@ -281,7 +281,7 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
 
 
 def _private_question(name: str, options: dict[str, Any], level: float, promise: dict[str, Any]) -> Question:
-    """Return what is asked of data privately."""
+    """Return the private estimates from data."""
     from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
     from anonhist.properties.estimate import Estimates
 
@@ -314,13 +314,13 @@ def _base(text: str) -> float:
 
 
 def _log(found: Estimates, _: TextIO) -> None:
-    """Say what must not be missed where nobody watches: an epsilon that protects nobody."""
+    """Print what must not be missed in scripts: an epsilon too large to protect anybody."""
     if found[0][1].guarantee is not None:
         tell_of_epsilon(found[0][1].guarantee)
 
 
 def _say(found: Estimates, stream: TextIO) -> None:
-    """Tell a person: one estimate in lines, several in a table."""
+    """Print one estimate as lines, several as a table."""
     if len(found) == 1:
         for line in _lines(*found[0]):
             say_line(line, stream)
@@ -346,7 +346,7 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
 
 
 def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
-    """Say the number, and what is known of the truth; no ± where that would be wrong."""
+    """Print the number and its interval; no ± where that would be wrong."""
     from anonhist.properties.estimate import Holds, format_number
     from anonhist.report.wording import known_ends
 
@@ -365,7 +365,7 @@ def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
 
 
 def _print_all(found: Estimates, console: Console) -> None:
-    """Print a table, the warnings that its marks stand for, and what the estimates assume and promise."""
+    """Print a table, the warnings that its marks stand for, and the assumptions and guarantee of the estimates."""
     from rich.text import Text
 
     from anonhist.properties.estimate import Holds
@@ -429,7 +429,7 @@ def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumpt
 
 
 def _assumptions(found: Estimates) -> dict[str, list[str]]:
-    """Return of each assumption what rests on it."""
+    """Return for each assumption the estimates that rest on it."""
     from anonhist.report.wording import method_text
 
     listed: dict[str, list[str]] = {}

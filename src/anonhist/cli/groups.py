@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) -> None:
-    """Refuse a share for what a bound leaves out where nothing is bounded, as items are protected."""
+    """Refuse a share for what a bound leaves out where nothing is bounded, since items are protected."""
     from anonhist.mechanisms.excess import parse_excess_share
 
     if parse_excess_share(share) and (unit is None or unit.max_items is unit.max_count is None):
@@ -42,7 +42,7 @@ def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) 
 
 
 def refuse_hidden_excess(excess: ExcessMechanism | None, destination: Destination, outputs: Outputs) -> None:
-    """Refuse outputs that would have an excess nowhere, before it is paid for."""
+    """Refuse outputs of which none can hold the excess, before budget is spent on it."""
     is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
     if excess is not None and outputs.quiet and outputs.page is None and is_csv:
         raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
@@ -51,8 +51,8 @@ def refuse_hidden_excess(excess: ExcessMechanism | None, destination: Destinatio
 # So many groups are shown on a terminal.
 _SHOWN = 40
 _NOTHING_LEFT_OUT = (
-    "Excess: none. No more groups were found than each {kind} may count in, so none were left out; the share of "
-    "epsilon for that was not spent."
+    "Excess: none. Each {kind} may count in all groups that were found, so nothing was left out; the share of epsilon "
+    "for this estimate was not spent."
 )
 
 
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
         level_shares: str | None,
         **others: Any,
     ) -> Asked | None:
-        """Return what the options ask for; None where no groups are wanted."""
+        """Return the groups that the options ask for, or None."""
         if by is None:
             for name, value in {
                 "groups": groups,
@@ -131,13 +131,13 @@ grouping_options = as_one(
         "--groups",
         metavar="LIST",
         help="With --by: groups to release, which must be public: a file with these columns, names such as DE,FR, or "
-        "days such as 2026-11-01..2026-11-30 (all weeks or months with one of them, too). Rows of other groups are "
+        "days such as 2026-11-01..2026-11-30 (or all weeks or months with any of these days). Rows of other groups are "
         "left out.",
     ),
     click.option(
         "--find-groups",
         is_flag=True,
-        help="With --by, instead of --groups: find groups with many units privately. Needs --delta.",
+        help="With --by, instead of --groups: privately find groups with many units. Requires --delta.",
     ),
     click.option(
         "--find-share",
@@ -155,25 +155,25 @@ grouping_options = as_one(
         type=WholeNumber(),
         metavar="G",
         help="With --by and --user: each user counts in at most G groups, with at most M items (--max-per-user) in "
-        "each. Without it, at most M items in all groups together.",
+        "each. By default, each user has at most M items in all groups together.",
     ),
     click.option(
         "--other-group",
         metavar="NAME",
-        help="With --by: one more group, of this name, for all rows of groups that are not listed.",
+        help="With --by: add a group with this name, for all rows of groups that are not listed.",
     ),
     click.option(
         "--levels",
         type=click.Choice([each.value for each in Levels]),
-        help="With --by: release totals, too, of groups with the same first names and of everything. nested: labels of "
-        "each group are its own, such as households; totals are sums, at no cost. crossing: a label may be in many "
-        "groups, such as queries; each level is released with a share of epsilon.",
+        help="With --by: also release totals, of groups with the same first names and of everything. nested: each "
+        "label, such as a household, is in one group; totals are sums, at no cost. crossing: a label, such as a query, "
+        "may be in many groups; each level is released with a share of epsilon.",
     ),
     click.option(
         "--level-shares",
         metavar="S,…",
-        help="With --levels crossing: shares of epsilon, of everything first, then by the first column, and so on.  "
-        "[default: equal]",
+        help="With --levels crossing: shares of epsilon, first for the total of everything, then for the groups of the "
+        "first column, and so on.  [default: equal]",
     ),
     made=Asked.of,
 )
@@ -183,7 +183,7 @@ _NOT_FOR_GROUPS = (*(name for name in MECHANISM_OPTIONS if name not in ("public_
 
 
 def protection_of_groups(asked: Asked, reading: dict[str, Any], protection: AskedProtection) -> Protection:
-    """Return which rows of groups count and whom their release protects, or refuse options that do not go together."""
+    """Return which rows of groups count and what their release protects, or refuse options that exclude each other."""
     from anonhist.ingest.protection import Protection
 
     refuse_given(_NOT_FOR_GROUPS, "{} does not apply to a release of groups (--by); leave it out.")
@@ -206,13 +206,13 @@ class ReadyGroups(NamedTuple):
     prepared: PreparedGroups
 
     def price(self) -> Price:
-        """Return what it will cost, and what finding the groups does."""
+        """Return the cost of the release, and that of finding the groups."""
         found = None if self.finding is None else (self.finding.epsilon, self.finding.delta)
         return self.prepared.price(found)
 
 
 def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wanted: AskedRelease) -> ReadyGroups:
-    """Return a release of groups, or refuse what it cannot be."""
+    """Return a release of groups, or refuse options that it does not take."""
     from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.group_planning import prepare_groups
     from anonhist.mechanisms.grouping import FindGroups
@@ -282,14 +282,14 @@ def release_groups_of(
 
 
 def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -> None:
-    """Print what :func:`show_groups` does, and why there is no excess where one was wanted."""
+    """Print what :func:`show_groups` prints, and why there is no excess if one was requested."""
     show_groups(release, stream)
     if lacks_excess:
         say_line(_NOTHING_LEFT_OUT.format(kind=release.guarantee.unit.kind), stream)
 
 
 def show_groups(release: GroupedRelease, stream: TextIO) -> None:
-    """Print what was released, promised and done, and beside no CSV a table of the groups."""
+    """Print the release and its guarantee and, unless the CSV goes to standard output, a table of the groups."""
     from anonhist.report.groups import active_person, how_added
     from anonhist.report.wording import bound_of, many, promise_lines
 

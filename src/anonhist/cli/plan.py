@@ -1,4 +1,4 @@
-"""``anonhist plan``: expected errors before any data are touched."""
+"""``anonhist plan``: expected errors, before any data are read."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class AskedGroups(NamedTuple):
         max_groups_per_label: int | None,
         json: bool,
     ) -> AskedGroups | None:
-        """Return what the options ask for; None where no groups are planned for."""
+        """Return the groups that the options ask for, or None."""
         if by_sizes is not None:
             return cls(by_sizes, max_groups_per_user, max_groups_per_label, json)
         given = {"max-groups-per-user": max_groups_per_user, "max-groups-per-label": max_groups_per_label, "json": json}
@@ -78,7 +78,7 @@ group_plan_options = as_one(
         "--by-sizes",
         metavar="FILE.csv",
         help="Plan for groups instead: a file with the grouping columns, a column items with a public guess of the "
-        "items of each group and, if known, a column labels.",
+        "number of items of each group and, if known, a column labels.",
     ),
     click.option(
         "--max-groups-per-user",
@@ -92,7 +92,7 @@ group_plan_options = as_one(
         metavar="G",
         help="With --by-sizes and --unit label: each label counts in at most G groups.",
     ),
-    click.option("--json", is_flag=True, help="With --by-sizes: print the plan as JSON, with what it is for."),
+    click.option("--json", is_flag=True, help="With --by-sizes: print the plan and its parameters as JSON."),
     made=AskedGroups.of,
 )
 
@@ -137,7 +137,7 @@ def plan_for_groups(
 
 
 def json_text(planned: GroupPlan) -> str:
-    """Return a plan as JSON: what it is for, and a row for each group."""
+    """Return a plan as JSON: its parameters, and a row for each group."""
     import json
     import math
 
@@ -295,7 +295,7 @@ _COMPARE_BRIEF = Brief(
         *("label", "count", "format_", "table", "epsilon", "unit", "user", "max_per_user", "mechanism", "repeats"),
         *("output", "report", "force"),
     ),
-    "SOURCE is read as in 'anonhist release'. Comparing is not private: do not share what it prints.",
+    "SOURCE is read as in 'anonhist release'. Comparing is not private: do not share its output.",
 )
 
 
@@ -345,10 +345,10 @@ def compare(
     """Compare the errors of mechanisms on public data.
 
     Comparing on private data is not private: every number reveals something about the data, and so does a choice based
-    on it. Compare on public data or on an earlier release, a .json or .parquet file.
+    on it. Compare on public data, or on an earlier release (a .json or .parquet file).
 
     Each mechanism makes several releases of SOURCE, and each release is compared with the true profile. SOURCE is read
-    as in 'anonhist release'. Public numbers that you do not give are taken from the data.
+    as in 'anonhist release'. Public numbers that you do not give are computed from the data.
     """
     if repeats < 2:
         raise UsageError(f"--repeats must be at least 2, not {repeats}.")
@@ -386,7 +386,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _say_compared(comparison: Comparison, stream: TextIO) -> None:
-    """Say what was compared, in tables too where standard output is not for the CSV."""
+    """Print what was compared, with tables unless the CSV goes to standard output."""
     from anonhist.mechanisms import METRICS
     from anonhist.report.comparison import HOW_TO_READ, advice, basis, notes
 
@@ -402,7 +402,7 @@ def _say_compared(comparison: Comparison, stream: TextIO) -> None:
 
 
 def _table(comparison: Comparison, metric: Metric, console: Console) -> None:
-    """Print one metric, a row per mechanism; as many budgets side by side as there is room for."""
+    """Print one metric, a row per mechanism, with as many budgets side by side as fit."""
     from rich.table import Table
     from rich.text import Text
 

@@ -74,7 +74,7 @@ class AskedWindows(NamedTuple):
 
     @classmethod
     def of(cls, *, cumulative_by: str | None, days: str | None, thresholds: str | None) -> AskedWindows | None:
-        """Return what the options ask for; None where no windows are wanted."""
+        """Return the windows that the options ask for, or None."""
         if cumulative_by is None:
             for name, value in {"days": days, "thresholds": thresholds}.items():
                 if value is not None:
@@ -103,19 +103,20 @@ windows_options = as_one(
     click.option(
         "--cumulative-by",
         metavar="DATE",
-        help="Release how many labels have reached each threshold by the end of each day, since the first: "
-        "'day(COLUMN)', 'week(COLUMN)' or 'month(COLUMN)'. All days at once, under one budget.",
+        help="Release how many labels have reached each threshold between the first day and the end of each day: "
+        "'day(COLUMN)', 'week(COLUMN)' or 'month(COLUMN)'. All days are released at once, under one budget.",
     ),
     click.option(
         "--days",
         metavar="DAYS",
-        help="With --cumulative-by: the days, which must be public: a range such as 2026-11-01..2026-11-30, or days "
-        "or months with commas between them. Rows of others are left out.",
+        help="With --cumulative-by: the days, which must be public: a range such as 2026-11-01..2026-11-30, or days or "
+        "months with commas between them. Rows of other days are left out.",
     ),
     click.option(
         "--thresholds",
         metavar="K,K,…",
-        help="With --cumulative-by: how many items a label has to have, such as 1,2,5: each its own curve.",
+        help="With --cumulative-by: numbers of items that a label can reach, such as 1,2,5; each gives a curve of its "
+        "own.",
     ),
     made=AskedWindows.of,
 )
@@ -129,7 +130,7 @@ _NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level
 def asked_of_windows(
     asked: AskedWindows, grouping: Asked | None, *, reading: dict[str, Any], protection: Protection
 ) -> WindowsAsked:
-    """Return which windows are read and whom their release protects, or refuse options that do not go together."""
+    """Return which windows are read and what their release protects, or refuse options that exclude each other."""
     from anonhist.ingest.windows import AskedGroups, windows_asked
 
     others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
@@ -138,8 +139,8 @@ def asked_of_windows(
     if grouping is not None:
         refuse_given(
             _NOT_FOR_WINDOWS,
-            "{} does not apply to cumulative windows (--cumulative-by), whose groups are those that are listed: leave "
-            "it out, and list them with --groups.",
+            "{} does not apply to cumulative windows (--cumulative-by): leave it out, and list the groups with "
+            "--groups.",
         )
         bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
         groups = AskedGroups(grouping.by, grouping.groups or (), *bounds)
@@ -159,7 +160,7 @@ def asked_of_windows(
 def mechanism_of_windows(
     wanted: WindowsAsked, *, epsilon: str, relation: NeighboringRelation, mechanism: str
 ) -> tuple[WindowMechanism, str]:
-    """Return what adds the noise to windows, and why that."""
+    """Return the mechanism for windows, and the reason for it."""
     from anonhist.mechanisms.window_release import prepare_cumulative
 
     return prepare_cumulative(
@@ -195,7 +196,7 @@ def release_windows_of(
     mechanism: str,
     account: AskedAccount,
 ) -> None:
-    """Read, release and write the windows: of all groups, where there are some."""
+    """Read, release and write the windows, of each group if there are groups."""
     from anonhist.accounting.recording import Price
     from anonhist.ingest.windows import read_windows
     from anonhist.mechanisms.window_release import release_windows
@@ -222,7 +223,7 @@ def release_windows_of(
 
 
 def show_windows(release: Windows, stream: TextIO) -> None:
-    """Print what was released, promised and done, and beside no CSV a table: of days, or of groups."""
+    """Print the release and its guarantee and, unless the CSV goes to standard output, a table of days or groups."""
     from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.report.windows import told_of, told_of_groups
     from anonhist.report.wording import bound_of, promise_lines
@@ -256,7 +257,7 @@ def _show_table(release: Windows, stream: TextIO) -> None:
     print_table(heads, rows, stream, texts=range(len(release.by)))
     if len(release) > _GROUPS_SHOWN:
         say_line(f"… and {len(release) - _GROUPS_SHOWN:,} more groups, in the file.", stream, dim=True)
-    say_line("The other days are in the file, and those of one group with 'anonhist show --group'.", stream, dim=True)
+    say_line("The other days are in the file; 'anonhist show --group' shows those of one group.", stream, dim=True)
 
 
 # What a release is of, besides its budget.
@@ -269,14 +270,14 @@ asked_options = all_options(
         "--excess-share",
         metavar="S",
         help="With --max-per-user, --max-count or a bound on groups: share of epsilon, such as 0.05, spent on "
-        "estimating what that bound leaves out; with --by, of all groups together.  [default: none]",
+        "estimating what that bound leaves out; with --by, in all groups together.  [default: none]",
     ),
     click.option(
         "--excess-cap",
         type=WholeNumber(),
         metavar="C",
-        help="With --excess-share: at most C items or groups beyond the bound count per user or label, of groups no "
-        "more than there are; a larger C needs more noise.  [default: 10 times the bound]",
+        help="With --excess-share: at most C items or groups beyond the bound count per user or label (of groups, at "
+        "most as many as exist); a larger C needs more noise.  [default: 10 times the bound]",
     ),
     click.option(
         "--mechanism",
@@ -291,7 +292,7 @@ asked_options = all_options(
         "--expected-items",
         type=WholeNumber(),
         metavar="N",
-        help="Approximate number of items, such as 1e9, if it is public; helps auto choose for huge data.",
+        help="Approximate number of items, such as 1e9, if it is public; helps auto choose a mechanism for huge data.",
     ),
 )
 ASKED_SECTIONS = {
@@ -328,15 +329,15 @@ _BRIEF = Brief(
 )
 # A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
 _LABELS_ARE_USERS = (
-    "Note: here the labels are the users. Replace --user and --max-per-user with --unit label --max-count "
-    "{bound}: it protects them equally well with less noise."
+    "Note: here the labels are the users. Replace --user and --max-per-user with --unit label --max-count {bound}: "
+    "this protects them equally well, with less noise."
 )
 
 
 def protection_of_profile(
     sources: tuple[str, ...], protection: Protection, excess_share: EpsilonLike | None
 ) -> Protection:
-    """Return what a release of one profile protects, or refuse an excess of what is not bounded."""
+    """Return what a release of one profile protects, or refuse an excess where nothing is bounded."""
     protection = protection_of(sources, protection)
     is_of_users = protection.max_per_user is not None
     if is_of_users:
@@ -346,7 +347,7 @@ def protection_of_profile(
 
 
 def note_users(reading: dict[str, Any], protection: Protection) -> None:
-    """Say what protects users better who are the labels."""
+    """Print the options that protect users with less noise if the labels are users."""
     if reading["user"] is not None and reading["user"] == reading["label"]:
         say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)
 
@@ -377,15 +378,15 @@ def release(
 ) -> None:
     """Release a private profile of events or counts.
 
-    A profile says how many labels occur once, how many twice, and so on, but not which labels.
+    A profile shows how many labels occur once, how many twice, and so on, but not which labels.
 
     SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt; .gz and .zst too), a pattern such as 'logs/*.csv', a URL
     (https://, s3:// or gs://, with the extra [remote]), a database (duckdb:///FILE; with the extra [ibis]
     sqlite:///FILE, postgresql://… and warehouses such as bigquery://PROJECT/DATASET), Spark (spark://HOST:PORT, and
     sc://HOST:PORT for Spark Connect, with the extra [spark]), or - for standard input. For standard input and .txt
-    files, say as well what the lines are: one label per line (--format labels), columns with a header (--label COLUMN;
-    CSV, in .txt files separated by tabs), or another --format. Several sources, such as day-*.counts, must be parts:
-    'anonhist count' makes them.
+    files, also give the format: one label per line (--format labels), columns with a header (--label COLUMN; CSV, in
+    .txt files separated by tabs), or another --format. Several sources, such as day-*.counts, must be parts: 'anonhist
+    count' makes them.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """

@@ -1,4 +1,4 @@
-"""``anonhist reproduce``, which comes with a package of its own: experiments are for readers of papers."""
+"""``anonhist reproduce``, whose experiments are in a package of their own, for readers of papers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PACKAGE = "anonhist_papers"
 
 
 def _explain(**_: object) -> None:
-    """Say where the experiments are."""
+    """Print how to install the experiments."""
     raise UsageError(
         "The experiments are in the package anonhist-papers: install it from the repository, pip install ./papers."
     )
 
 
 def command() -> click.Command:
-    """Return the command of that package, or one that says where it is."""
+    """Return the command of that package, or one that prints how to install it."""
     if find_spec(_PACKAGE):
         found: click.Command = load(f"{_PACKAGE}.command:reproduce")
         return found

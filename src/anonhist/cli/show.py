@@ -1,4 +1,4 @@
-"""``anonhist show``: a released file, in words."""
+"""``anonhist show``: the guarantee and the results of a released file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REQUIRED = ("curator", "curator_type", "published")
 
 
 class AskedRecord(NamedTuple):
-    """A record that was asked for: where it goes, and what it says besides the release."""
+    """A requested record: where it goes, and its facts beyond the release."""
 
     path: str
     deployment: Deployment
@@ -33,7 +33,7 @@ class AskedRecord(NamedTuple):
 
     @classmethod
     def of(cls, *, registry: str | None, force: bool, **facts: str | None) -> AskedRecord | None:
-        """Return the record asked for, or None; refuse facts without a registry, and one without required facts."""
+        """Return the requested record, or None; refuse facts without a registry, and missing required facts."""
         if registry is None:
             given = [option_word(name) for name, fact in facts.items() if fact is not None]
             if given or force:
@@ -42,7 +42,7 @@ class AskedRecord(NamedTuple):
         missing = [option_word(name) for name in _REQUIRED if not facts[name]]
         if missing:
             raise UsageError(
-                f"--registry also needs {', '.join(missing)}: the registry requires it, and no release says it."
+                f"--registry also needs {', '.join(missing)}: the registry requires it, and releases do not contain it."
             )
         if registry != STDOUT and not registry.lower().endswith(".yaml"):
             raise UsageError(f"A record is JSON in YAML: end the path in .yaml, not {registry!r}.")
@@ -61,7 +61,7 @@ class AskedRecord(NamedTuple):
             check_target(self.path, source, force=self.force)
 
     def write(self, release: AnyRelease) -> list[str]:
-        """Write the record of a release, whole or not at all, and return the names of the fields that are empty."""
+        """Write the record of a release atomically, and return the names of its empty fields."""
         from anonhist.formats.atomic import write_whole
         from anonhist.formats.deployment import empty_fields, registry_record
 
@@ -75,7 +75,7 @@ class AskedRecord(NamedTuple):
         return list(empty_fields(record))
 
     def say(self, left: list[str]) -> None:
-        """Say where it went, and which fields are left for a person."""
+        """Print where the record was written, and which fields are still empty."""
         if not self.is_piped:
             click.echo(f"Wrote {self.path}; left for you to fill in: {', '.join(left)}.", file=sys.stdout)
 
@@ -85,16 +85,21 @@ registry_options = as_one(
     click.option(
         "--registry",
         metavar="FILE.yaml",
-        help="Also write a record for the public Differential Privacy Deployments Registry, or only that with -. What "
-        "neither the release nor the options below say is left for you to fill in. It is JSON, which is YAML, too.",
+        help="Also write a record for the public Differential Privacy Deployments Registry, or print only that with -. "
+        "Facts that neither the release nor the options below contain are left for you to fill in. The record is JSON, "
+        "which is also valid YAML.",
     ),
-    click.option("--curator", metavar="NAME", help="Who publishes the release; required by the registry."),
-    click.option("--curator-type", type=OneOf(_CURATOR_TYPES), help="What they are; required by the registry."),
+    click.option("--curator", metavar="NAME", help="Publisher of the release; required by the registry."),
+    click.option(
+        "--curator-type",
+        type=OneOf(_CURATOR_TYPES),
+        help="Kind of publisher, such as nonprofit; required by the registry.",
+    ),
     click.option("--published", metavar="DATE", help="Day of publication, YYYY-MM-DD; required by the registry."),
     click.option("--title", metavar="TEXT", help="Name of what is published."),
     click.option("--purpose", metavar="TEXT", help="Intended use of what is published."),
-    click.option("--region", metavar="TEXT", help="Region that the data are about, or whose laws apply."),
-    click.option("--author", metavar="NAME", help="Who writes the record."),
+    click.option("--region", metavar="TEXT", help="Region that the data describe, or whose laws apply."),
+    click.option("--author", metavar="NAME", help="Author of the record."),
     click.option("--force", is_flag=True, help="Overwrite an existing record."),
     made=AskedRecord.of,
 )

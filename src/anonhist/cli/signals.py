@@ -1,4 +1,4 @@
-"""How a signal ends a command: by an exception where something may be open, and at once where one could get lost.
+"""How a signal ends a command: by an exception where files may be open, at once where it could get lost.
 
 Ctrl-C, SIGTERM (``timeout``, systemd, ``docker stop``) and SIGHUP (a terminal that is closed) are one thing: private
 rows may lie in temporary files, and a charge may have to be voided. Nothing is imported here that takes long to load: a
@@ -29,16 +29,17 @@ _is_said = Event()
 
 
 def look_after_signals() -> None:
-    """Install the handler for each signal that the process was not started to ignore."""
+    """Install the handler for each signal that the process does not ignore from the start."""
     for number, usual in _USUAL.items():
         if signal.getsignal(number) == usual:
             signal.signal(number, _on_signal)
 
 
 def watch_over_signals() -> None:
-    """Have the process end even where no exception gets through: in a long call of an engine, or if one swallows it.
+    """End the process even where no exception gets through: in a long call of an engine, or if the engine swallows it.
 
-    A thread is told of signals as they come. Streams must be open by now, or it would be told through one of them.
+    A thread receives signals as they come. Streams must be open by now, or its pipe could take the place of a closed
+    one.
     """
     if sys.platform == "win32":
         return
@@ -64,7 +65,7 @@ def exit_code() -> int:
 
 
 def tidy_up() -> str:
-    """Remove what an exception may have left on its way, and return what to say."""
+    """Remove files that an exception may have left behind, and return the message."""
     for name in _LEFT:
         getattr(sys.modules.get(name), "remove_unfinished", tuple)()
     _is_said.set()
@@ -74,12 +75,12 @@ def tidy_up() -> str:
 
 
 def what_stays_charged() -> str:
-    """Return what became of ε, or nothing where nothing was charged."""
+    """Return what happened to ε, or nothing if nothing was charged."""
     return str(getattr(sys.modules.get("anonhist.accounting.recording"), "what_stays_charged", str)())
 
 
 def _of_charge() -> str:
-    """Return what became of ε, if there is anything to say."""
+    """Return what happened to ε, if anything was charged."""
     told = what_stays_charged()
     return told and f" {told}: see 'anonhist budget show', and 'anonhist budget void --help' before you void it."
 

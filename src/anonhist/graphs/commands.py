@@ -71,9 +71,9 @@ _BRIEF = Brief(
         *("origin", "target", "nodes", "format_", "directed", "unit", "epsilon", "max_degree", "ledger", "dataset"),
         *("output", "report", "force"),
     ),
-    "EDGES is text with the two ends of an edge on each line, a table, a file of another program for graphs (KONECT, "
-    "Pajek, Matrix Market, …), a pattern, a URL, a database, or - for standard input. Without -o, the release is "
-    "written to release.json, or as CSV in a pipe.",
+    "EDGES is text with the two nodes of an edge on each line, a table, a graph file (KONECT, Pajek, Matrix Market, "
+    "…), a pattern, a URL, a database, or - for standard input. Without -o, the release is written to release.json, or "
+    "as CSV in a pipe.",
 )
 
 
@@ -84,7 +84,7 @@ def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
 def _as_read(
     *, format_: str | None, delimiter: str | None, no_header: bool, comment: str | None, **others: Any
 ) -> dict[str, Any]:
-    """Return how edges are read, as the functions call it."""
+    """Return how edges are read, as keywords of the functions."""
     limits = limits_of(**{name: others.pop(name) for name in LIMITS})
     header = False if no_header else None
     said = {"format": format_, "delimiter": one_character(delimiter), "header": header, "limits": limits}
@@ -97,26 +97,29 @@ _reading_options = as_one(
         "--source",
         "origin",
         metavar="COLUMN",
-        help="Column of the node at which an edge starts (undirected: of one end).",
+        help="Column of the node at which an edge starts (if undirected: of one node).",
     ),
     click.option(
-        "--target", metavar="COLUMN", help="Column of the node at which an edge ends (undirected: of the other end)."
+        "--target",
+        metavar="COLUMN",
+        help="Column of the node at which an edge ends (if undirected: of the other node).",
     ),
     table_option,
     click.option(
         "--format",
         "format_",
         type=OneOf(_FORMATS),
-        help="Format of a file that says itself what an edge is; by default its name decides: lines of words (.txt, "
-        ".edges, .edgelist), konect (out.NAME), pajek (.net), matrix-market (.mtx), graphml, gml. Like lines, snap and "
-        "konect are lines of words, where only # or only % begins a comment.",
+        help="Format of a graph file; by default its name decides: lines of words (.txt, .edges, .edgelist), konect "
+        "(out.NAME), pajek (.net), matrix-market (.mtx), graphml, gml. snap and konect are like lines, but only # "
+        "(snap) or % (konect) begins a comment.",
     ),
     delimiter_option,
     no_header_option,
     click.option(
         "--comment",
         metavar="CHAR",
-        help="Delimited text: leave out lines that begin with this character. By default, none are: #a is a node.",
+        help="For delimited text: skip lines that begin with this character. By default, no line is skipped: #a is a "
+        "node.",
     ),
     engine_option,
     *engine_options,
@@ -125,7 +128,7 @@ _reading_options = as_one(
 
 
 def _given(*, max_degree: str | None, **others: Any) -> dict[str, Any]:
-    """Return those options that were given."""
+    """Return the given options."""
     others["max_degree"] = max_degree if max_degree == "auto" else whole_number(max_degree, name="--max-degree")
     return {name: value for name, value in others.items() if value is not None}
 
@@ -137,13 +140,14 @@ _own_options = as_one(
         "--public-nodes",
         type=WholeNumber(),
         metavar="N",
-        help="Number of nodes, including isolated ones, if it is public; then isolated nodes are released too.",
+        help="Number of nodes, including isolated ones, if it is public; then the number of isolated nodes is "
+        "released, too.",
     ),
     click.option(
         "--max-degree",
         metavar="N",
-        help="Largest degree: drop edges until no node has more than N. With auto, N is chosen privately with a share "
-        "of the budget.  [default: auto]",
+        help="Largest degree: drop edges until no node has more than N. auto chooses N privately, with a share of the "
+        "budget.  [default: auto]",
     ),
     click.option(
         "--choice-share",
@@ -153,8 +157,8 @@ _own_options = as_one(
     click.option(
         "--bounding",
         type=OneOf(("projection", "flow")),
-        help="How edges are dropped: projection drops whole edges; flow drops fractions of edges, keeps more and takes "
-        "longer.  [default: projection]",
+        help="How edges are dropped: projection drops whole edges; flow drops fractions of edges, keeps more of them "
+        "and takes longer.  [default: projection]",
     ),
     made=_given,
 )
@@ -165,10 +169,10 @@ _own_options = as_one(
 @click.option(
     "--nodes",
     metavar="FILE",
-    help="File of all nodes, including isolated ones: one name per line, or a table with a column 'node'. Name a file "
-    "of Pajek, Matrix Market, GraphML or GML here, too, if the nodes that it lists are meant. Without --nodes, only "
-    "nodes with an edge count. With --unit node, whether a node is listed must not depend on other nodes; if "
-    "the list is public, add --relation substitute.",
+    help="File of all nodes, including isolated ones: one name per line, or a table with a column 'node'. To count the "
+    "nodes that a Pajek, Matrix Market, GraphML or GML file lists, name it here, too. Without --nodes, only nodes with "
+    "an edge count. With --unit node, whether a node is listed must not depend on other nodes; if the list is public, "
+    "add --relation substitute.",
 )
 @_reading_options
 @click.option(
@@ -182,7 +186,7 @@ _own_options = as_one(
     type=OneOf(("drop", "count")),
     default="drop",
     show_default=True,
-    help="Whether to count edges from a node to itself.",
+    help="Whether edges from a node to itself count.",
 )
 @click.option(
     "--duplicates",
@@ -234,10 +238,10 @@ def degrees(
     outputs: Outputs,
     not_private_truth: bool,
 ) -> None:
-    """Release the degrees of a graph: how many nodes have each.
+    """Release how many nodes of a graph have each degree.
 
-    EDGES is text with the two ends of an edge on each line (.txt, .edges, .edgelist; # and % start comments, names with
-    spaces are in quotes), a file of KONECT (out.NAME), Pajek (.net), Matrix Market (.mtx), or, with the extra
+    EDGES is text with the two nodes of an edge on each line (.txt, .edges, .edgelist; # and % start comments, names
+    with spaces are in quotes), a file of KONECT (out.NAME), Pajek (.net), Matrix Market (.mtx), or, with the extra
     [networkx], GraphML or GML, a table (.csv, .tsv, .jsonl, .parquet; from Gephi, too), each of these compressed (.gz,
     .zst), a pattern such as 'edges/*.parquet', a URL (https://, s3:// or gs://, with the extra [remote]), a database
     (duckdb:///FILE; with the extra [ibis] sqlite:///FILE, postgresql://… and warehouses such as
@@ -286,7 +290,7 @@ def degrees(
 def _asked(
     unit: str, relation: NeighboringRelation, mechanism: MechanismName, given: dict[str, Any]
 ) -> tuple[EdgePrivacy | NodePrivacy, MechanismName | BoundedDegrees]:
-    """Return what to promise and how to keep it, or refuse options that belong to the other unit."""
+    """Return the guarantee and the mechanism, or refuse options that belong to the other unit."""
     from anonhist.graphs.edge_privacy import EdgePrivacy
     from anonhist.graphs.node_privacy import BoundedDegrees, NodePrivacy, parse_method
 
@@ -295,7 +299,7 @@ def _asked(
         if name not in signature(owner).parameters:
             raise UsageError(f"`{name}` applies only to `unit={other!r}`; leave it out.")
     if "choice_share" in given and isinstance(given.get("max_degree"), int):
-        raise UsageError("--choice-share requires --max-degree auto: a given largest degree costs no privacy.")
+        raise UsageError("--choice-share requires --max-degree auto: no budget is spent on a given largest degree.")
     if unit == "edge":
         return EdgePrivacy(**given, relation=relation), mechanism
     return NodePrivacy(relation), BoundedDegrees(method=parse_method(mechanism, name="mechanism"), **given)

@@ -1,4 +1,4 @@
-"""``anonhist local …``: the commands of local privacy."""
+"""``anonhist local …``: the commands for local privacy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def local() -> None:
     """Estimate frequencies from randomized reports.
 
     Each device randomizes its own value before sending it, so every report is deniable to a degree set by ε. Many
-    reports together still show how frequent each value is.
+    reports together still reveal how frequent each value is.
     """
 
 
@@ -79,8 +79,8 @@ _NEW_BRIEF = Brief(
         *("mechanism", "epsilon", "alphabet", "alphabet_size", "other", "buckets", "cohorts", "key", "title"),
         *("ledger", "dataset", "output", "force"),
     ),
-    "All devices and servers share this file, which holds nothing secret: how values are randomized, and what privacy "
-    "that guarantees.",
+    "All devices and servers share this file, which holds nothing secret: how values are randomized, and the privacy "
+    "guarantee.",
 )
 
 
@@ -99,12 +99,12 @@ _NEW_BRIEF = Brief(
     "--alphabet-size",
     type=WholeNumber(),
     metavar="K",
-    help="Instead of --alphabet: values are the whole numbers from 0 to K - 1.",
+    help="Instead of --alphabet: the values are the whole numbers from 0 to K - 1.",
 )
 @click.option(
     "--other",
     metavar="LABEL",
-    help="Value to report for anything outside --alphabet; without it, such values are an error.",
+    help="Value to report for anything outside --alphabet; by default, such values are an error.",
 )
 @catalogue_options(RANDOMIZER_OPTIONS)
 @click.option(
@@ -136,11 +136,11 @@ def new(
 ) -> None:
     """Make a survey: the public settings of all devices.
 
-    All devices and servers share this file. It says how values are randomized and what privacy that guarantees. It
-    holds nothing secret.
+    All devices and servers share this file. It describes how values are randomized and the privacy guarantee. It holds
+    nothing secret.
 
-    With --ledger, the guarantee is charged to the people who are asked: to a budget for users replaced. Estimates cost
-    no more. Make a new survey whenever the same people are asked again.
+    With --ledger, the guarantee is charged to a budget of the people who report (--unit user --relation substitute).
+    Estimates cost no more budget. Make a new survey whenever the same people report again.
     """
     account.check()
     target = outputs.target(SURVEY_OUTPUT)
@@ -200,7 +200,7 @@ def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
 
 
 def _check_taken(mechanism: str, known: Mapping[str, bool], own: Mapping[str, Any]) -> None:
-    """Refuse parameters that the mechanism does not take, and miss those that it requires."""
+    """Refuse parameters that the mechanism does not take, and require those that it needs."""
     if wrong := sorted(own.keys() - {"epsilon", *known}):
         takes = ", ".join(map(option_word, known)) or "nothing"
         raise UsageError(f"{mechanism} does not take {option_word(wrong[0])}; it takes {takes}.")
@@ -210,7 +210,7 @@ def _check_taken(mechanism: str, known: Mapping[str, bool], own: Mapping[str, An
 
 
 def _alphabet(mechanism: str, known: Collection[str], file: str | None, size: int | None, other: str | None) -> Any:
-    """Return the alphabet that the options describe, None if they describe none."""
+    """Return the alphabet that the options describe, or None."""
     from anonhist.local.alphabet import Alphabet
 
     if file is not None and size is not None:
@@ -223,7 +223,7 @@ def _alphabet(mechanism: str, known: Collection[str], file: str | None, size: in
         raise UsageError(f"{mechanism} accepts any text: leave --alphabet and --alphabet-size out.")
     if file is None:
         return size
-    return Alphabet(labels_in(file, what="the values there can be"), other=other)
+    return Alphabet(labels_in(file, what="the possible values"), other=other)
 
 
 _RECOMMEND_EXAMPLES = """
@@ -241,7 +241,7 @@ anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-byt
 @click.option("--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of a report in bytes.")
 @output_options(printed_output_option)
 def recommend(*, alphabet_size: int, epsilon: str, users: int, max_bytes: int | None, outputs: Outputs) -> None:
-    """Recommend a mechanism by error and size of reports."""
+    """Recommend a mechanism by its error and the size of its reports."""
     destination = outputs.for_printed_table(STDOUT, what="A recommendation is")
     from anonhist.local.mechanisms import recommend
 
@@ -277,7 +277,7 @@ cat values.txt | anonhist local randomize survey.json - --format labels -o - | g
     "--format",
     "format_",
     type=OneOf(("events", "labels")),
-    help="What a row holds: an event (the default), or only a label. For standard input, give this (labels: one per "
+    help="What each row holds: an event (the default), or only a label. For standard input, give this (labels: one per "
     "line), or --label for CSV.",
 )
 @delimiter_option
@@ -303,7 +303,7 @@ def randomize(
 ) -> None:
     """Simulate the reports of devices with given values.
 
-    For simulations and tests only: whoever holds the file of values already knows them.
+    Use this only for simulations and tests, since whoever has the file of values already knows them.
 
     SURVEY is a file from 'anonhist local new'. SOURCE has one row per person, whose label is randomized. It is a file
     (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input. For standard input, also
@@ -346,7 +346,7 @@ def randomize(
 
 @contextmanager
 def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
-    """Open the target: a file that appears only when it is complete, or standard output."""
+    """Open the output: a file that appears only once it is complete, or standard output."""
     if target == STDOUT:
         # If a value is refused at the end, nothing may be left that looks complete.
         with TemporaryFile() as file:

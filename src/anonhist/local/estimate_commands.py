@@ -41,17 +41,18 @@ anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -
     "--skip-bad",
     default="0",
     metavar="N",
-    help="Skip up to N rows that are not reports of SURVEY, and say how many. By default, one such row is an error.",
+    help="Skip up to N rows that are not valid reports of SURVEY, and print how many. By default, any such row is an "
+    "error.",
 )
 @force_option
 @quiet_option
 def tally(
     *, survey: str, sources: tuple[str, ...], output: str | None, skip_bad: str, force: bool, quiet: bool
 ) -> None:
-    """Count reports: everything an estimate needs.
+    """Count reports into a tally, which is all that estimates need.
 
-    Once counted, the reports need not be kept. REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz
-    and .zst too), patterns, - for JSON lines or CSV on standard input, or tallies (.json) of the same survey, which are
+    Once counted, the reports can be deleted. REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz and
+    .zst too), patterns, - for JSON lines or CSV on standard input, or tallies (.json) of the same survey, which are
     added up.
     """
     allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
@@ -110,7 +111,7 @@ decoding_options = as_one(
         "--correction",
         type=NameIn(".local.estimate:CORRECTIONS"),
         metavar="NAME",
-        help="Correction for testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
+        help="Correction for multiple tests: holm, bonferroni or benjamini-hochberg.  [default: holm]",
     ),
     level_option("Confidence level of intervals and tests."),
     made=given_alone,
@@ -136,7 +137,7 @@ _output_options = output_options(
 
 
 def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO, *, shown: int) -> None:
-    """Print the most frequent values, and the facts behind them."""
+    """Print the most frequent values, and facts about the estimate."""
     from rich.text import Text
 
     from anonhist.local.page import HEADS, facts, headline, most_frequent, row_texts
@@ -184,7 +185,7 @@ anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
 @click.option(
     "--delta",
     metavar="D",
-    help="Also state the guarantee toward those who see only shuffled reports, with this δ, such as 1e-9.",
+    help="Also state the guarantee against those who see only shuffled reports, with this δ, such as 1e-9.",
 )
 @_top_option
 @_output_options
@@ -201,8 +202,7 @@ def estimate(
 ) -> None:
     """Estimate the frequency of each value from a tally.
 
-    SURVEY is a file from 'anonhist local new' and TALLY a file from 'anonhist local tally'. Estimating costs no
-    privacy.
+    SURVEY is a file from 'anonhist local new' and TALLY a file from 'anonhist local tally'. Estimates cost no budget.
     """
     if shuffled_users is not None and delta is None:
         raise UsageError("--shuffled-users requires --delta D, the δ of the guarantee, such as 1e-9.")
@@ -248,7 +248,7 @@ def rappor(
     top: int,
     outputs: Outputs,
 ) -> None:
-    """Estimate frequencies from files of google/rappor.
+    """Estimate frequencies from files in the format of google/rappor.
 
     PARAMS, COUNTS and MAP are its CSV files. PARAMS has the parameters k, h, m, p, q and f. COUNTS has the number of
     reports in each cohort with each bit set. MAP has the candidates and the bits they set.

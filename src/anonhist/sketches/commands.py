@@ -1,4 +1,4 @@
-"""``anonhist sketch …``: the commands of private sketches."""
+"""``anonhist sketch …``: the commands for private sketches."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 def sketch() -> None:
     """Count labels in private sketches, noisy from the start.
 
-    A sketch takes updates from streams, merges across machines, uses a fixed amount of memory, and still yields the
-    profile: how many labels occur once, twice, and so on.
+    A sketch takes updates from streams, can be merged across machines, uses a fixed amount of memory, and still yields
+    the profile: how many labels occur once, twice, and so on.
     """
 
 
@@ -79,7 +79,7 @@ _NEW_BRIEF = Brief(
 @click.option(
     "--like",
     metavar="SKETCH",
-    help="Copy the settings of this sketch, so that both can be merged; the noise is drawn anew.",
+    help="Copy the settings of this sketch, so that both can be merged; the noise is new.",
 )
 @click.option(
     "--sampling-rate",
@@ -89,22 +89,22 @@ _NEW_BRIEF = Brief(
 @click.option(
     "--key",
     metavar="TEXT",
-    help="Public text from which the hashes are made, chosen before the data.  [default with --buckets: random]",
+    help="Public text that determines the hashes, chosen before the data.  [default with --buckets: random]",
 )
 @epsilon_option("Total privacy budget of the sketch, such as 1; no default.")
 @sketch_protection_options
 @click.option(
     "--users-in",
     type=OneOf(("every-sketch", "one-sketch")),
-    help="With --max-per-user: whether a user may have items in every sketch that is merged (budgets add up) or "
-    "publicly is in only one of them.  [default: every-sketch]",
+    help="With --max-per-user: whether a user may have items in every sketch that is merged (budgets add up), or is "
+    "known to be in only one of them.  [default: every-sketch]",
 )
 @click.option(
     "--honest-parties",
     type=WholeNumber(),
     metavar="H",
     help="Draw only one of H shares of the noise. The sum of the sketches is private if H parties besides the "
-    "adversary do so; a single sketch is not private, and nobody may see it before the sketches are added under "
+    "adversary do the same. A single sketch is not private: nobody may see it before the sketches are added under "
     "encryption.",
 )
 @click.option(
@@ -113,7 +113,7 @@ _NEW_BRIEF = Brief(
 @click.option(
     "--adversary",
     type=OneOf(("party", "outsider")),
-    help="With --honest-parties: whether to protect against the parties too, each of which knows its own share, or "
+    help="With --honest-parties: whether to protect against the parties, too, each of which knows its own share, or "
     "only against outsiders.  [default: party]",
 )
 @sketch_output_options
@@ -132,7 +132,7 @@ def new(
     adversary: str | None,
     outputs: Outputs,
 ) -> None:
-    """Make an empty sketch, with its noise already in it.
+    """Make a sketch that contains noise and no data.
 
     Give exactly one of --buckets, --alphabet or --like.
     """
@@ -164,7 +164,7 @@ def new(
 
 
 def _noise_share(honest: int | None, session: str | None, adversary: str | None) -> NoiseShare | None:
-    """Return the share that the options describe, None for the whole noise."""
+    """Return the share of the noise that the options describe, or None for all of it."""
     if (honest is None) != (session is None):
         raise UsageError("--honest-parties H and --session NAME must be given together.")
     if honest is None or session is None:
@@ -179,14 +179,14 @@ def _noise_share(honest: int | None, session: str | None, adversary: str | None)
 def _addresses(
     buckets: int | None, alphabet: str | None, key: str | None, sampling_rate: str | None
 ) -> HashedAddresses | DomainAddresses:
-    """Return which counter a label has, as the options say."""
+    """Return the map from labels to counters that the options describe."""
     from anonhist.randomness import SystemSource
     from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses, HashedAddresses
 
     share = 1 if sampling_rate is None else sampling_rate
     given = None if key is None else key.encode()
     if alphabet is not None:
-        listed = labels_in(alphabet, what="the labels there can be")
+        listed = labels_in(alphabet, what="the possible labels")
         return DomainAddresses.of(listed, key=LISTED_KEY if given is None else given, sampling_rate=share)
     assert buckets is not None  # noqa: S101  # one of both was given
     # Nobody knows it before it is drawn, so no data can have been made for it.
@@ -194,7 +194,7 @@ def _addresses(
 
 
 def _alike(path: str, epsilon: str | None) -> Sketch:
-    """Return a sketch that can be merged with another one, its noise drawn anew."""
+    """Return a sketch with new noise that can be merged with another one."""
     from anonhist.sketches.files import read_sketch
     from anonhist.sketches.noise import Adversary, NoiseShare
     from anonhist.sketches.sketch import Sketch
@@ -230,7 +230,7 @@ anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
     type=WholeNumber(),
     required=True,
     metavar="M",
-    help="Expected number of distinct labels, such as 1e6: a guess made without the data.",
+    help="Expected number of distinct labels, such as 1e6, guessed without looking at the data.",
 )
 @epsilon_option("Total privacy budget of the sketch, such as 1.", required=True)
 @sketch_protection_options
@@ -241,7 +241,7 @@ anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
 def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: int | None, outputs: Outputs) -> None:
     """Recommend how many buckets a sketch of unknown labels needs.
 
-    The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
+    The recommendation is based on simulated errors, for prevalences that fall as 1/count².
     """
     destination = outputs.for_printed_table(STDOUT, what="A recommendation is")
     from anonhist.sketches.kinds import recommend_buckets
@@ -278,9 +278,9 @@ anonhist sketch merge day1.sketch day2.sketch -o week.sketch
 def merge(*, sources: tuple[str, ...], outputs: Outputs) -> None:
     """Merge sketches of different data.
 
-    Counts and noise are added. The sketches must have the same labels, or the same key and buckets, and protect the
-    same unit; 'anonhist sketch new --like' makes such sketches. Copies of one sketch are refused. If users are
-    protected, budgets add up, unless every sketch was made with --users-in one-sketch.
+    Counts and noise add up. The sketches must have the same labels, or the same key and buckets, and protect the same
+    unit; 'anonhist sketch new --like' makes such sketches. Copies of one sketch are refused. If users are protected,
+    budgets add up, unless every sketch was made with --users-in one-sketch.
     """
     if len(sources) < 2:
         raise UsageError("Name at least two sketches to merge.")
@@ -313,7 +313,7 @@ def info(path: str) -> None:
 
 
 def check_sketch(outputs: Outputs, *sources: str) -> None:
-    """Refuse a file that a sketch could not be written to, before anything is read."""
+    """Refuse an output to which no sketch can be written, before anything is read."""
     from anonhist.formats.files import check_ending
 
     path = str(outputs.output)
@@ -322,7 +322,7 @@ def check_sketch(outputs: Outputs, *sources: str) -> None:
 
 
 def write_sketch(sketch: Sketch, outputs: Outputs) -> None:
-    """Write a sketch to a file, and say what it is."""
+    """Write a sketch to a file, and print its settings."""
     from anonhist.formats.files import write
 
     path = str(outputs.output)

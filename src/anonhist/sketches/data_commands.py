@@ -1,4 +1,4 @@
-"""``anonhist sketch update`` and ``profile``: data into a sketch, and its profile out of it."""
+"""``anonhist sketch update`` and ``profile``: add data to a sketch, and release its profile."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ anonhist sketch update users.sketch log.parquet --label query --user account
 
 
 def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Partials | None:
-    """Read what partitions of a cluster send."""
+    """Parse which partitions of a cluster add noise."""
     if given is None:
         return None
     from anonhist.sketches.cluster import MOST_PARTITIONS, ExactPartials, NoisyPartials
@@ -72,21 +72,21 @@ def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Parti
     click.option(
         "--user",
         metavar="COLUMN",
-        help="Column of users, for a sketch that protects users. The sketch limits how many rows of each user count.",
+        help="Column of users, for a sketch that protects users. The sketch bounds how many rows of each user count.",
     ),
     table_option,
     click.option(
         "--format",
         "format_",
         type=OneOf(get_args(Format)),
-        help="What a row is: an event, a label and nothing else, a label with its count, or a line of uniq -c. By "
-        "default the header decides (label,count is known), and JSON lines are events. For standard input, give this "
+        help="What each row holds: an event, only a label, a label with its count, or a line of uniq -c. By default, "
+        "the header decides (label,count is recognized), and JSON lines are events. For standard input, give this "
         "(labels: one per line), or --label for CSV.",
     ),
     delimiter_option,
     no_header_option,
     engine_option,
-    memory_limit_option("what does not fit is an error, for nothing goes to temporary files"),
+    memory_limit_option("data that do not fit are an error, since nothing goes to temporary files"),
     threads_option,
     made=reading_of,
 )
@@ -97,8 +97,8 @@ def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Parti
     "--partials",
     metavar="exact|K",
     callback=_partials,
-    help="For a table or files that Spark reads, and required there: exact, if partitions may send counts without "
-    "noise to the driver, or K, to give each of K partitions noise of its own, all of which stays in the sketch.",
+    help="Required for a table or files that Spark reads: exact, if partitions may send counts without noise to the "
+    "driver, or K, to give each of K partitions noise of its own, all of which stays in the sketch.",
 )
 @quiet_option
 def update(
@@ -115,7 +115,7 @@ def update(
     SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, a database, or - for standard input:
     a stream of any length (--format labels), or CSV (--label COLUMN).
 
-    Updates of one file wait for each other. With --user, all rows of a user must be in one call. Anyone who sees the
+    Updates of one sketch wait for each other. With --user, all rows of a user must be in one call. Anyone who sees the
     sketch, or a profile made from it, both before and after an update can learn what was counted in between.
     """
     from anonhist.sketches.files import sketch_in_place
@@ -182,12 +182,12 @@ def profile(
 ) -> None:
     """Release the profile of a sketch.
 
-    Reading costs no further privacy, however often one state of the sketch is read. Read a sketch only when it is
-    complete: profiles from before and after an update show what was counted in between.
+    Reading one state of a sketch costs no more budget, however often it is read. Read a sketch only when it is
+    complete: profiles from before and after an update reveal what was counted in between.
 
-    With --ledger, what the sketch promises is charged when a state is first read; reading it again costs no more. For
-    merged sketches, what was charged for their parts is taken off. A sketch that was read before in another state is
-    refused.
+    With --ledger, the guarantee of the sketch is charged when a state is first read; reading it again costs no more.
+    For merged sketches, earlier charges for their parts are subtracted. A sketch that was already read in another state
+    is refused.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """

@@ -1,1 +1,1 @@
-"""What all commands share: options, accounts, destinations, progress and lines for people."""
+"""What all commands share: options, ledgers, outputs, progress bars and printed lines."""

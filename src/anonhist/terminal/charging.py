@@ -1,4 +1,4 @@
-"""The options of the ledger that a release is charged to, and what is said of it."""
+"""The options of the ledger that a release is charged to, and messages about it."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ ledger_option = click.option(
     "--ledger",
     envvar=VARIABLE,
     metavar="FILE or URL",
-    help="Ledger that keeps account of releases: a file such as budget.db, or postgresql://HOST/DATABASE (extra "
-    f"[ledger]).  [default: the environment variable {VARIABLE}]",
+    help="Ledger to charge the release to: a file such as budget.db, or postgresql://HOST/DATABASE (extra [ledger]).  "
+    f"[default: the environment variable {VARIABLE}]",
 )
 
 
 class Foreseen(NamedTuple):
-    """What a ledger says before a release is charged; the cost is None where no release was asked about."""
+    """The state of a ledger before a release is charged; the cost is None if it is unknown."""
 
     ledger: str
     budget: Budget
@@ -57,13 +57,13 @@ class AskedAccount(NamedTuple):
     run_id: str | None = None
 
     def check(self) -> None:
-        """Refuse options that do not go together, before anything is read."""
+        """Refuse options that exclude each other, before anything is read."""
         self._account()
 
     def foreseen(self, price: Callable[[], Price] | None) -> Foreseen | None:
-        """Return what a ledger has left and what a release would cost, or refuse it as a charge is; charge nothing.
+        """Return what a ledger has left and what a release would cost, or refuse it as a charge would; charge nothing.
 
-        Without a ledger there is None; without a price, only what is left.
+        Without a ledger, the result is None; without a price, only what is left.
         """
         account = self._account()
         if account is None:
@@ -84,9 +84,9 @@ class AskedAccount(NamedTuple):
         return account_of(*self, settings=settings_of(context), output=output_of(context))
 
     def destined(self, find: Callable[[], Where], price: Callable[[], Price]) -> Where:
-        """Return where a result goes, unless it is there because this run was started before: then the command ends.
+        """Return where a result goes; if an earlier start of this run wrote it, end the command.
 
-        ``find`` returns where, or refuses; ``price`` returns what it will cost.
+        ``find`` returns the destination, or refuses it; ``price`` returns the cost.
         """
         self._return_earlier(price)
         try:
@@ -102,7 +102,7 @@ class AskedAccount(NamedTuple):
 
     @contextmanager
     def charged(self, price: Callable[[], Price]) -> Iterator[Recorded | Unrecorded]:
-        """Charge a release, then let it be made in the block; without a ledger, let it be made."""
+        """Charge a release, which the block then makes; without a ledger, charge nothing."""
         from anonhist.accounting.recording import recording
 
         try:
@@ -115,7 +115,7 @@ class AskedAccount(NamedTuple):
 
 
 class Uncharged(AskedAccount):
-    """What is not private is charged nowhere, also where a ledger is named for all releases."""
+    """No ledger, for what is not private, even if the environment names one for all releases."""
 
     def check(self) -> None:
         """Accept it."""
@@ -127,7 +127,7 @@ class Uncharged(AskedAccount):
 
     @contextmanager
     def charged(self, price: Callable[[], Price]) -> Iterator[Recorded | Unrecorded]:
-        """Let it be made in the block."""
+        """Charge nothing; the block makes the result."""
         from anonhist.accounting.recording import Unrecorded
 
         yield Unrecorded()
@@ -141,12 +141,12 @@ charging_options = as_one(
     "account",
     ledger_option,
     _dataset_option,
-    click.option("--purpose", metavar="TEXT", help="With --ledger: what the release is for, one line for the ledger."),
+    click.option("--purpose", metavar="TEXT", help="With --ledger: purpose of the release, one line for the ledger."),
     click.option(
         "--run-id",
         metavar="TEXT",
-        help="With --ledger and -o: name of a run that may be started again, such as 'daily 2026-11-25'. It is charged "
-        "once: started again, it leaves the file that it wrote, or is refused, and draws no noise.",
+        help="With --ledger and -o: name of a run that may be restarted, such as 'daily 2026-11-25'. It is charged "
+        "once: a restart keeps the file that was written, or is refused, and draws no new noise.",
     ),
     made=AskedAccount,
 )
@@ -161,7 +161,7 @@ def write_charged(
     log: Callable[[TextIO], None],
     not_private_truth: Any = None,
 ) -> None:
-    """Write a release, complete its charge when it is on the disk, and tell a person of both."""
+    """Write a release, complete its charge once it is on disk, and report both."""
     from anonhist.releases.content import content_digest, rest_digest
 
     target = destination.target
@@ -177,7 +177,7 @@ def write_charged(
 
 
 def csv_digest(target: str | None, result: Any) -> Callable[[], str] | None:
-    """Return what finds the digest of a file in CSV, by which alone it is known again; None for others."""
+    """Return a reader of the digest that identifies a CSV file; None for other formats."""
     if target is None or not target.lower().endswith(".csv"):
         return None
 
@@ -192,7 +192,7 @@ def csv_digest(target: str | None, result: Any) -> Callable[[], str] | None:
 
 
 def say_account(recorded: Recorded | Unrecorded, stream: TextIO, *, also: str = "") -> None:
-    """Say where a release was recorded, and if it was, also something else."""
+    """Print where a release was recorded, and if it was, also another sentence."""
     account, receipt = recorded.account, recorded.receipt
     if account is None or receipt is None:
         say_line(_NOWHERE, stream)
@@ -213,7 +213,7 @@ _NO_SETTINGS = {
 
 
 def settings_of(context: click.Context) -> dict[str, object]:
-    """Return what a command was asked for beside what its charge says: public, and without secrets of addresses."""
+    """Return the public parameters of a command that its charge does not hold, without secrets in addresses."""
     found: dict[str, object] = {"command": context.command_path.partition(" ")[2]}
     for param in context.command.params:
         name = str(param.name)
@@ -227,21 +227,21 @@ def settings_of(context: click.Context) -> dict[str, object]:
 
 
 def output_of(context: click.Context) -> str:
-    """Return the file of a run, or refuse one without: started again, it could not say whether it is there."""
+    """Return the file of a run, or refuse a run without one, since a restart could not find its result."""
     output: str | None = context.params.get("output")
     if output is None or output == STDOUT:
         raise UsageError(
-            "`run_id` requires -o FILE: if the run is started again, that file is its result; standard output could "
-            "not be had again."
+            "`run_id` requires -o FILE: a restarted run returns that file, and what went to standard output would be "
+            "lost."
         )
     return output
 
 
 def return_earlier(account: Account, price: Price) -> None:
-    """End the command if its run was released before and the file is there, and refuse it if it cannot go on.
+    """End the command if its run was already released and the file exists; refuse it if it cannot continue.
 
-    That is if the file is not there, or it is unknown what became of the release. A sketch is read again then, which
-    draws no noise.
+    It cannot if the file is missing, or the fate of the release is unknown. A sketch is then read again, which draws no
+    noise.
     """
     context = click.get_current_context()
     with account.ledger as ledger:
@@ -254,7 +254,7 @@ def return_earlier(account: Account, price: Price) -> None:
 
             if is_released_as(target, before.receipt, before.outcome):
                 if not context.params.get("quiet"):
-                    told = f"entry {before.receipt.entry} of {ledger.shown}, charged when this run was started before"
+                    told = f"entry {before.receipt.entry} of {ledger.shown}, charged when this run was first started"
                     say_line(f"Ledger: {told}. {target} is its release: nothing more was charged.", sys.stdout)
                 _write_page(target, context)
                 raise click.exceptions.Exit(0)
@@ -271,7 +271,7 @@ def _what_is_at(target: str) -> str:
 
 
 def _write_page(target: str, context: click.Context) -> None:
-    """Write the page of a release from its file, if the command was ended before it wrote one."""
+    """Write the page of a release from its file, if the command ended before it wrote one."""
     params: dict[str, Any] = context.params
     path: str | None = params.get("report")
     if path is None or os.path.lexists(path):

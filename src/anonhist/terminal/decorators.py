@@ -1,4 +1,4 @@
-"""What commands and options are made of: groups, sections, types, several options as one, and their names."""
+"""Building blocks of commands and options: groups, sections, types, combined options, and their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
 
 
 class Protection(NamedTuple):
-    """What to protect, as the options of a command say; the unit is None where they leave it to the data."""
+    """What to protect, as given by options; the unit is None if the data decide."""
 
     unit: PrivacyUnit | None
     max_per_user: int | None
@@ -44,7 +44,7 @@ class Protection(NamedTuple):
         unit_name: str | None = None,
         relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
     ) -> Protection:
-        """Return what the options ask for; --max-per-user alone means that users are protected."""
+        """Return the protection that the options ask for; --max-per-user alone protects users."""
         asked = _unit(unit, max_per_user, max_count)
         if unit_name is not None:
             asked = replace(asked or PrivacyUnit.item(), name=unit_name)
@@ -97,7 +97,7 @@ _PUBLISHED = ("--title", "--purpose")
 
 
 def command_to_publish(arguments: tuple[str, ...]) -> str:
-    """Write the command as typed, but for what may be secret: a report is made to be shown to others."""
+    """Write the command as typed, without what may be secret: reports are shown to others."""
     words, before = ["anonhist"], ""
     for argument in arguments:
         option, value = _split_option(argument)
@@ -108,7 +108,7 @@ def command_to_publish(arguments: tuple[str, ...]) -> str:
 
 
 def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
-    """Return what is said of a command without what may be secret in its arguments: logs keep standard error."""
+    """Return a message without what may be secret in the arguments of the command: logs keep standard error."""
     for _, value in sorted(map(_split_option, arguments), key=lambda parts: -len(parts[1])):
         shown = mask(value)
         if shown != value:
@@ -118,7 +118,7 @@ def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
 
 
 def _split_option(argument: str) -> tuple[str, str]:
-    """Return the option that an argument begins with, if it does, and the rest: its value."""
+    """Return the option that an argument begins with, if any, and its value."""
     option = _OPTION.match(argument)
     return (option[0], argument[option.end() :]) if option else ("", argument)
 
@@ -130,18 +130,18 @@ def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True)
 class AsOne:
-    """A decorator of several options that a command gets as one parameter; ``names`` are theirs, in order."""
+    """A decorator that adds several options, in the order of ``names``; a command gets them as one parameter."""
 
     names: tuple[str, ...]
     decorate: Callable[[Any], Any]
 
     def __call__(self, command: Any) -> Any:
-        """Give a command these options."""
+        """Add these options to a command."""
         return self.decorate(command)
 
 
 def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., Any] = dict) -> AsOne:
-    """Make one decorator of several options, whose values a command gets as one ``parameter``, made by ``made``."""
+    """Make one decorator of several options; a command gets what ``made`` returns for their values as ``parameter``."""
     names = tuple(str(param.name) for param in click.command("_")(all_options(*options)(lambda: None)).params)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -156,7 +156,7 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
 
 
 def perhaps(word: str, known: Iterable[str]) -> str:
-    """Return the known words that are written nearly like a wrong one, in brackets; nothing if there are none."""
+    """Return the known words that are similar to a wrong one, in parentheses; empty if there are none."""
     # The dashes of options, which all have, make none nearer.
     bare = {name.lstrip("-"): name for name in known}
     *first, last = [bare[near] for near in get_close_matches(word.lstrip("-"), bare)] or [""]
@@ -164,22 +164,22 @@ def perhaps(word: str, known: Iterable[str]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them."""
+    """Join names as in a sentence."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """One of a few words, as :class:`click.Choice`; a wrong one is told which are near."""
+    """One of a few words, as :class:`click.Choice`; its error suggests similar words."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return what is said of a word that is none of them."""
+        """Return the error for an unknown word."""
         del ctx
         return f"there is no {value!r:.80}{perhaps(str(value), self.choices)}; choose one of {', '.join(self.choices)}"
 
 
 class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A name of a catalogue (``home``, as ``module:name``) that is loaded once one is given: help lists none."""
+    """A name in a catalogue (``home``, as ``module:name``), which is loaded only when a name is given."""
 
     name = "choice"
 
@@ -187,11 +187,11 @@ class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versio
         self._home = home
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name, or refuse what is none."""
+        """Return the name, or refuse an unknown one."""
         return self._choice().convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return what the name may be."""
+        """Return the possible completions of the name."""
         return self._choice().shell_complete(ctx, param, incomplete)
 
     def _choice(self) -> OneOf:
@@ -218,7 +218,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all v
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A number with or without a decimal point; ``meaning`` says what it must be, for the sentence of an error."""
+    """A number with or without a decimal point; ``meaning`` describes a valid one, in errors."""
 
     name = "number"
 
@@ -236,7 +236,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versio
 
 
 def commands_of(command: click.Command, *above: str) -> Iterator[tuple[str, click.Command]]:
-    """Give every command below a group, with the words that call it."""
+    """Yield every command below a group, with the words that call it."""
     if not isinstance(command, click.Group):
         yield " ".join(above), command
         return
@@ -245,7 +245,7 @@ def commands_of(command: click.Command, *above: str) -> Iterator[tuple[str, clic
 
 
 def options_of(command: click.Command) -> dict[str, click.Option]:
-    """Return the options of a command by the words that call them, but for hidden ones."""
+    """Return the options of a command by name, without hidden ones."""
     return {
         word: param
         for param in command.params
@@ -265,9 +265,9 @@ _OTHER_NAMES = {
 
 
 def as_typed(sentence: str, root: click.Command | None = None) -> str:
-    """Return a sentence with its parameters, which errors have between backticks, as options of the commands.
+    """Return a sentence in which parameters, marked with backticks, are written as options.
 
-    ``root`` is the command that holds all others; by default that of the command that runs.
+    ``root`` is the root command; by default, that of the running command.
     """
     # One thing has one word in all commands.
     options = {
@@ -286,18 +286,18 @@ def as_typed(sentence: str, root: click.Command | None = None) -> str:
 
 
 def option_word(name: str) -> str:
-    """Return the option of a parameter, such as --alphabet-size."""
+    """Return the option name of a parameter, such as --alphabet-size."""
     return f"--{name.replace('_', '-')}"
 
 
 def refuse_given(names: Iterable[str], sentence: str) -> None:
-    """Refuse the first of some options that was typed: ``{}`` in the sentence is its word."""
+    """Refuse the first of some options that was given: ``{}`` in the sentence is its name."""
     for option in given_options(click.get_current_context(), names):
         raise UsageError(sentence.format(option))
 
 
 def given_options(context: click.Context, names: Iterable[str]) -> dict[str, click.Option]:
-    """Return those options among some that were typed, by their words."""
+    """Return which of some options were given, by name."""
     return {
         max(param.opts, key=len): param
         for param in context.command.params
@@ -308,13 +308,13 @@ def given_options(context: click.Context, names: Iterable[str]) -> dict[str, cli
 
 
 def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
-    """Return an option of a catalogue as the command line asks for it."""
+    """Return an option of a catalogue as an option of the command line."""
     kind = {"text": str, "whole": WholeNumber(), "number": Number(option.meaning)}[option.kind]
     return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
 
 
 def catalogue_options(options: Mapping[str, Option]) -> Callable[[Any], Any]:
-    """Return all options of a catalogue; a command gets those that are given as ``own``."""
+    """Return all options of a catalogue; a command gets the given ones as ``own``."""
     return as_one("own", *(catalogue_option(name, option) for name, option in options.items()), made=given_alone)
 
 
@@ -330,7 +330,7 @@ _SOME = 4
 
 
 class Brief(NamedTuple):
-    """What --help shows of a long command: these parameters, each in one sentence, and a paragraph on its arguments."""
+    """The short help of a long command: these parameters, in one sentence each, and a paragraph about its arguments."""
 
     options: tuple[str, ...]
     told: str
@@ -339,8 +339,8 @@ class Brief(NamedTuple):
 class SectionedCommand(click.Command):
     """A command that lists its options under headings: ``sections`` maps these to parameter names.
 
-    Options that are nowhere named come last, under "Other options"; where there are no sections, under "Options". With
-    ``brief``, only --help-all shows all of that, and --help what most people need; without, they are the same.
+    Options in no section come last, under "Other options" (if there are no sections, under "Options"). With ``brief``,
+    only --help-all shows all options, and --help those that most people need; without, both are the same.
     """
 
     def __init__(
@@ -360,19 +360,19 @@ class SectionedCommand(click.Command):
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; errors know of which command they are, which the parser does not say of all."""
+        """Parse the arguments; every error gets the command it belongs to, which the parser omits from some."""
         with augment_usage_errors(ctx):
             return super().parse_args(ctx, args)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return the option of the short help, if it is short."""
+        """Return the --help option, described as short if it is."""
         option = super().get_help_option(ctx)
         if option is not None and self._brief is not None:
             option.help = "Show examples and the options that most people need, and exit."
         return option
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, and the options of help."""
+        """Return the parameters, and --help-all."""
         return [*super().get_params(ctx), self._help_all]
 
     def _show_all(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001  # as Click calls it
@@ -381,13 +381,13 @@ class SectionedCommand(click.Command):
             ctx.exit()
 
     def full_help(self, ctx: click.Context) -> str:
-        """Return what --help-all shows."""
+        """Return the text of --help-all."""
         formatter = ctx.make_formatter()
         super().format_help(ctx, formatter)
         return formatter.getvalue().rstrip("\n")
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what --help shows."""
+        """Write the text of --help."""
         if self._brief is None:
             super().format_help(ctx, formatter)
             return
@@ -409,7 +409,7 @@ class SectionedCommand(click.Command):
         self._write_rest(ctx, formatter, shown=set(self._brief.options))
 
     def _write_rest(self, ctx: click.Context, formatter: click.HelpFormatter, *, shown: set[str]) -> None:
-        """Write which sections only --help-all shows."""
+        """List the sections that only --help-all shows."""
         topics: dict[str, set[str]] = {}
         for heading, names in self._sections.items():
             topics.setdefault(heading.partition(",")[0], set()).update(names)
@@ -422,7 +422,7 @@ class SectionedCommand(click.Command):
         formatter.write(f"All {len(self._records(ctx))} options, explained in full: {ctx.command_path} --help-all\n")
 
     def _records(self, ctx: click.Context) -> dict[str, tuple[str, str]]:
-        """Return how help shows each option, by the name of its parameter."""
+        """Return the help record of each option, by the name of its parameter."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         records = {str(option.name): option.get_help_record(ctx) for option in options}
         return {name: record for name, record in records.items() if record}
@@ -446,7 +446,7 @@ class SectionedCommand(click.Command):
         self._write_examples(formatter)
 
     def _write_examples(self, formatter: click.HelpFormatter, *, most: int | None = None) -> None:
-        """Write the examples as they are: a command must not be broken into lines."""
+        """Write the examples unwrapped, so that commands can be copied."""
         if self.epilog:
             with formatter.section("Examples"):
                 for line in self.epilog.strip().splitlines()[:most]:
@@ -454,7 +454,7 @@ class SectionedCommand(click.Command):
 
 
 class LazyGroup(click.Group):
-    """A group that knows of its commands no more than names, until one is run or its own help is shown.
+    """A group that knows only the names of its commands until one is run or its help is shown.
 
     ``homes`` has the name of each command as ``module:name``, as :func:`anonhist.catalogue.load` reads it.
     """
@@ -466,7 +466,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called, or refuse a word that is none."""
+        """Return the command that is called, or refuse an unknown one."""
         name = args[0]
         if name not in self.commands and not name.startswith("-"):
             raise click.UsageError(f"There is no command {name!r:.80}{perhaps(name, self.commands)}", ctx)

@@ -1,4 +1,4 @@
-"""Options that several commands have, each written once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ENGINES = ("duckdb", "spark")
 
 
 def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
-    """Return options that belong to some mechanisms: the help says to which; a command gets them as ``own``."""
+    """Return options of some mechanisms, which the help names; a command gets them as ``own``."""
     helps = {name: f"For {listed(takers(name))}: {MECHANISM_OPTIONS[name].help}" for name in names}
     options = [catalogue_option(name, MECHANISM_OPTIONS[name], text) for name, text in helps.items()]
     return as_one("own", *options, made=_own_options)
 
 
 def _own_options(**values: Any) -> dict[str, Any]:
-    """Read those options that were given."""
+    """Return the given options, parsed."""
     options = given_alone(**values)
     if "shares" in options:
         from anonhist.mechanisms import BudgetShares
@@ -53,14 +53,14 @@ label_option = click.option(
 count_option = click.option(
     "--count",
     metavar="COLUMN|none",
-    help="Column that says how many items a row stands for, or none if each row is one item. A column called count, "
-    "counts, freq, frequency, n, num, abundance or reads is not ignored: say which of the two it is.",
+    help="Column with the number of items that a row stands for, or none if each row is one item. A column called "
+    "count, counts, freq, frequency, n, num, abundance or reads is never ignored silently: give its name, or none.",
 )
-table_option = click.option("--table", metavar="NAME", help="Table to read from a database, or from Spark.")
+table_option = click.option("--table", metavar="NAME", help="Table to read from a database or Spark.")
 delimiter_option = click.option(
     "--delimiter",
     metavar="CHAR",
-    help="Separator of columns, such as ';' or '\\t'; by default, the ending of the file decides.",
+    help="Column separator, such as ';' or '\\t'; by default, the ending of the file decides.",
 )
 no_header_option = click.option(
     "--no-header", is_flag=True, help="The file has no header line; its columns are called column0, column1, …."
@@ -68,22 +68,23 @@ no_header_option = click.option(
 
 
 def memory_limit_option(beyond: str) -> Callable[[Any], Any]:
-    """Return the option of the engine's memory; the help says what happens beyond it."""
-    told = f"Memory in which to count, such as 2GB; {beyond}.  [default: four fifths of the machine's]"
+    """Return the --memory-limit option; ``beyond`` tells what happens to data that do not fit."""
+    told = f"Memory for counting, such as 2GB; {beyond}.  [default: four fifths of the machine's]"
     return click.option("--memory-limit", metavar="SIZE", help=told)
 
 
 threads_option = click.option(
-    "--threads", type=WholeNumber(), metavar="N", help="Threads that count.  [default: one for each core]"
+    "--threads", type=WholeNumber(), metavar="N", help="Number of threads for counting.  [default: one for each core]"
 )
 # In the order of LIMITS.
 engine_option = click.option(
     "--engine",
     type=OneOf(_ENGINES),
-    help="What reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: duckdb]",
+    help="Engine that reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: "
+    "duckdb]",
 )
 engine_options = (
-    memory_limit_option("what does not fit goes to temporary files"),
+    memory_limit_option("data that do not fit go to temporary files"),
     threads_option,
     click.option(
         "--temp-directory",
@@ -96,14 +97,14 @@ _order_options = (
     click.option(
         "--order-by",
         metavar="COLUMN",
-        help="With --user: count the first items of a user by this column; by default, random ones. Categories are "
-        "compared as text.",
+        help="With --user: count the first items of each user in the order of this column; by default, random ones. "
+        "Categories are compared as text.",
     ),
     click.option(
         "--order-key",
         metavar="HEX",
-        help="With --user: key for choosing a user's items at random. To choose the same items as another release, "
-        "copy the key from its file.  [default: drawn anew]",
+        help="With --user: key for choosing each user's items at random. To choose the same items as another release, "
+        "copy the key from its file.  [default: a new random key]",
     ),
 )
 _row_options = (
@@ -112,25 +113,25 @@ _row_options = (
         "--format",
         "format_",
         type=OneOf(get_args(Format)),
-        help="What a row is: an event, a label and nothing else, a label with its count, a count with the number of "
-        "labels that have it, or a line of uniq -c. By default the header decides (label,count and count,prevalence "
-        "are known, all else is events), and JSON lines are events. For standard input and .txt files, give this "
-        "(labels: one per line), or --label. With --no-header, two columns are in the order of these names.",
+        help="What each row holds: an event, only a label, a label with its count, a count with the number of labels "
+        "that have it, or a line of uniq -c. By default, the header decides (label,count and count,prevalence are "
+        "recognized, everything else is events), and JSON lines are events. For standard input and .txt files, give "
+        "this (labels: one per line) or --label. With --no-header, two columns are in the order of these names.",
     ),
     delimiter_option,
     no_header_option,
     click.option(
         "--where",
         metavar="CONDITION",
-        help="Which rows count, before anything is bounded, such as \"country = 'DE' and day >= '2026-11-01'\": "
-        "columns compared with literals by =, <>, <, <=, >, >=, in, between and is null, joined by and, or and not. "
-        "It is published with the release: choose it without looking at the data. In CSV and JSON lines all values "
-        "are text.",
+        help="Count only rows that meet this condition, before any bound applies, such as \"country = 'DE' and day >= "
+        "'2026-11-01'\": columns compared with literals by =, <>, <, <=, >, >=, in, between and is null, joined by "
+        "and, or and not. The condition is published with the release: choose it without looking at the data. In CSV "
+        "and JSON lines, all values are text.",
     ),
     click.option(
         "--keep-null",
         is_flag=True,
-        help="Count rows without a label as a label of their own; otherwise they are left out.",
+        help="Count all rows without a label as one more label; by default, they are left out.",
     ),
     engine_option,
     *engine_options,
@@ -146,8 +147,8 @@ relation_option = click.option(
     type=OneOf(tuple(relation.value for relation in NeighboringRelation)),
     default=NeighboringRelation.ADD_OR_REMOVE.value,
     show_default=True,
-    help="Difference between data sets that the result hides: one unit added or removed, or one unit replaced (twice "
-    "the noise).",
+    help="Difference between data sets that the result hides: one unit added or removed, or one unit replaced (needs "
+    "twice the noise).",
 )
 
 
@@ -155,7 +156,7 @@ def epsilon_option(
     told: str = "Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate.",
     **settings: Any,
 ) -> Callable[[Any], Any]:
-    """Return the option of the budget, explained so."""
+    """Return the --epsilon option, with this help text."""
     return click.option("--epsilon", **{"metavar": "E", **settings}, help=told)
 
 
@@ -173,22 +174,22 @@ users_option = as_one("protection", _max_per_user_option("Count at most M items 
 _unit_name_option = click.option(
     "--unit-name",
     metavar="NAME",
-    help="What one of the unit is called in sentences, such as viewer; published with the results.",
+    help="Noun for one unit in sentences, such as viewer; published with the results.",
 )
 
 
 def protection_options(
     told: str = (
-        "What to protect: one item (a row), one user with all items that count, or one label with all its items. By "
+        "What to protect: one item (a row), one user with all their counted items, or one label with all its items. By "
         "default, users if --max-per-user is given, otherwise items."
     ),
     units: tuple[str, ...] = _UNITS,
     *,
     has_name: bool = False,
 ) -> Callable[[Any], Any]:
-    """Return the options of what to protect, explained so; a command gets them as ``protection``.
+    """Return the options of the protected unit, with this help text; a command gets them as ``protection``.
 
-    ``has_name`` says whether a unit can be given a name, for sentences.
+    ``has_name`` adds --unit-name.
     """
     return as_one(
         "protection",
@@ -210,8 +211,8 @@ simulations_option = click.option(
     "--simulations",
     type=int,
     metavar="R",
-    help="Number of simulations for error estimates, from 2 to 1000, or 0 for no error estimates. They cost time but "
-    "no privacy.  [default: 32, or as few as 8 if they take long]",
+    help="Number of simulations for error estimates, from 2 to 1000, or 0 for no error estimates. They take time but "
+    "spend no budget.  [default: 32, or as few as 8 if they take long]",
 )
 
 
@@ -222,7 +223,7 @@ def _level(_: click.Context, __: click.Parameter, level: float) -> float:
 
 
 def level_option(told: str) -> Callable[[Any], Any]:
-    """Return the option of how likely intervals are to hold, explained so."""
+    """Return the --level option, with this help text."""
     return click.option(
         "--level",
         type=Number("a number between 0 and 1, such as 0.95"),
@@ -235,7 +236,7 @@ def level_option(told: str) -> Callable[[Any], Any]:
 
 
 def report_options(told: str) -> Callable[[Any], Any]:
-    """Return the options of a page, explained so; a command gets what they ask for as ``report``."""
+    """Return the options of an HTML page, with this help text; a command gets the page as ``report``."""
     return as_one("report", *_page_options(told), made=AskedPage.of)
 
 
@@ -247,7 +248,7 @@ def _page_options(told: str) -> tuple[Callable[[Any], Any], ...]:
 
 
 # A quote before such a cell would be another name to every program that joins tables by it.
-CSV_IS_FOR_PROGRAMS = "CSV is for programs: a spreadsheet takes names that begin with =, +, - or @ for formulas."
+CSV_IS_FOR_PROGRAMS = "CSV is for programs: spreadsheets treat names that begin with =, +, - or @ as formulas."
 csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
 )
@@ -259,17 +260,17 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print only errors.")
 force_option = click.option(
     "--force",
     is_flag=True,
-    help="Overwrite existing outputs: never a ledger, and private files only by their like.",
+    help="Overwrite existing outputs, but never a ledger, and a private file only with a file of its kind.",
 )
 
 
 def output_options(
     output_option: Callable[[Any], Any] = csv_output_option, *, page: str = "", also_printed: str = ""
 ) -> Callable[[Any], Any]:
-    """Return the options under "Output", which a command gets as ``outputs``.
+    """Return the options under "Output"; a command gets them as ``outputs``.
 
-    ``page`` explains the option of the page (without it there is none), ``also_printed`` what --quiet leaves besides
-    errors.
+    ``page`` is the help text of --report (without it, there is no such option), ``also_printed`` what --quiet prints
+    besides errors.
     """
     return as_one(
         "outputs",
@@ -287,7 +288,7 @@ sketch_output_options = output_options(
 
 
 def release_output_options(*, also_printed: str = "") -> Callable[[Any], Any]:
-    """Return the options of where a release goes, which a command gets as ``outputs``."""
+    """Return the output options of a release; a command gets them as ``outputs``."""
     return output_options(
         click.option(
             "-o",
