@@ -125,11 +125,11 @@ def test_what_one_unit_has_at_stake(kind: str, relation: str, change: str, doubt
     page = written(balance_of(5, budget, epsilon="0.25"), tmp_path)
     assert f"<h2>What one {kind} has at stake</h2>" in page
     so_far, whole = re.findall(rf"{change} changes the probability of any result of (.*?)</p>", page)
-    assert so_far == "all releases so far together by at most a factor of 2.72 (plus δ ≤ 4.0e-14)."
-    assert whole == "all releases together by at most a factor of 20.1 (plus δ ≤ 1.0e-6)."
+    assert so_far == "all releases so far together by at most a factor of 2.72 (plus δ ≤ 4.0 × 10⁻¹⁴)."
+    assert whole == "all releases together by at most a factor of 20.1 (plus δ ≤ 10⁻⁶)."
     assert page.count(doubt) >= 2
     assert "can become at most 73.2% sure. " in page
-    assert "can become at most 95.3% sure, apart from δ = 1e-06." in page
+    assert "can become at most 95.3% sure, apart from δ ≤ 10⁻⁶." in page
     assert "This holds provided that no purpose." in page
     if kind not in {"item", "edge", "label", "node"}:
         assert "person" not in page

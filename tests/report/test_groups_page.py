@@ -86,7 +86,7 @@ def test_the_page_is_whole_and_says_what_was_promised(name: str, tmp_path: Path,
     assert "<h1>Reach &amp; more</h1>" in page
     assert "Data: a &lt;b&gt;.csv. " in page
     assert f"<pre>{escape(COMMAND)}</pre>" in page
-    factor = "9.49 (plus δ ≤ 1.1e-9)" if name == "found" else "7.39"
+    factor = "9.49 (plus δ ≤ 1.1 × 10⁻⁹)" if name == "found" else "7.39"
     assert f"changes the probability of any result for all groups together by at most a factor of {factor}" in page
     assert escape(str(release.guarantee)) in page
     assert f"Mechanism: <b>{release.mechanism.name}</b>. {escape(release.reason)}" in page
@@ -136,7 +136,7 @@ def test_what_the_promise_leaves_out_is_said(tmp_path: Path) -> None:
             "small groups are missing" in page,
         )
         assert (public, found) == (name != "found", name == "found"), name
-    assert "The groups were found in the data, privately, with ε = 0.25 and δ ≤ 1.0e-9 of the whole" in pages["found"]
+    assert "The groups were found in the data, privately, with ε = 0.25 and δ ≤ 10⁻⁹ of the whole" in pages["found"]
     assert "Only groups of many items are found" in pages["found"]
     rest = (
         "Errors and intervals do not cover what this leaves out. What is counted was chosen with the order key "

@@ -84,7 +84,7 @@ def test_shuffling_is_told_where_it_is_promised(tmp_path: Path, local_estimate: 
     write_frequencies(estimate, Sheet(tmp_path / "a.html"), shuffled=central)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     said, _, exact = page.partition("<summary>The exact statement for shuffled reports</summary>")
-    assert "the probability of any result by at most a factor of 1.134 (plus δ ≤ 1.0e-6)." in said
+    assert "the probability of any result by at most a factor of 1.134 (plus δ ≤ 10⁻⁶)." in said
     assert escape(str(central)) in exact
     assert escape(str(central)) not in said
     write_report(estimate, tmp_path / "b.html")

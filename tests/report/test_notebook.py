@@ -216,7 +216,7 @@ def test_of_many_groups_some_are_shown_and_what_it_cost_to_find_them(cells: dict
     assert '<th scope="row">(missing)</th><td>00</td>' in html
     assert "The groups were found" not in html
     found = release_groups(FOUND, epsilon=1, simulations=2)
-    assert "with ε = 0.1 and δ ≤ 1.0e-9 of the whole budget" in found._repr_html_()
+    assert "with ε = 0.1 and δ ≤ 10⁻⁹ of the whole budget" in found._repr_html_()
 
 
 def test_groups_that_no_memory_holds_are_shown_without_intervals() -> None:

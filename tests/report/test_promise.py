@@ -57,7 +57,7 @@ def guarantee(
             guarantee(Fraction(2), unit=UNITS[1], delta=Fraction(1, 10**9)),
             (
                 "Adding or removing any one user with all their items (at most 5 of them count) changes … of 7.39 "
-                "(plus δ ≤ 1.0e-9)."
+                "(plus δ ≤ 10⁻⁹)."
             ),
         ),
         (
@@ -115,7 +115,7 @@ def test_delta_conditions_and_parties_are_told() -> None:
     )
     assert lead(made) == (
         "An outsider who is 50:50 about whether a given item is in the data can become at most 73.2% sure, apart from "
-        "δ = 1e-06. This is moderate protection."
+        "δ ≤ 10⁻⁶. This is moderate protection."
     )
     first, second, third = meaning(made)
     assert first == f"{plain_promise(made)} This stays true whatever is done with the results."

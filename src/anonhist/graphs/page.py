@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.graphs.degree_numbers import DegreeStatistics, degree_ccdf, degree_statistics, falls
 from anonhist.privacy import short_decimal
-from anonhist.properties.estimate import Estimate, Holds, percent
+from anonhist.properties.estimate import Estimate, Holds, format_number, percent
 from anonhist.releases import Release
 from anonhist.report.figures import (
     ALARM,
@@ -97,7 +97,7 @@ def number_text(estimate: Estimate) -> str:
     if abs(estimate.value) >= _HUGE:
         return _power(estimate.value)
     if not math.isfinite(estimate.standard_error):
-        return f"{estimate.value:,.0f}" if estimate.unit else f"{estimate.value:,.3g}"
+        return f"{estimate.value:,.0f}" if estimate.unit else format_number(estimate.value, digits=3)
     if estimate.unit == "nodes" or (estimate.unit and estimate.standard_error < 10):
         return f"{estimate.value:,.0f}"
     return with_error(estimate.value, estimate.standard_error).partition(" ± ")[0]
@@ -111,7 +111,7 @@ def ends_text(estimate: Estimate) -> str:
     if low == high:
         return "exact"
     if math.isinf(high):
-        return f"{low:,.4g} to infinity"
+        return f"{format_number(low, digits=4)} to infinity"
     if max(abs(low), abs(high)) >= _HUGE:
         return f"{_power(low, math.floor)} to {_power(high, math.ceil)}"
     if estimate.unit:
@@ -217,7 +217,10 @@ def _mark_shares(axes: Axes, foot: float) -> None:
     least = math.ceil(math.log10(2 * foot))
     every = -(-(1 - least) // _MOST_MARKS)
     powers = range(0, least - 1, -every)
-    marks = [(foot, "0"), *((10.0**power, f"{100 * 10.0**power:g}%") for power in powers if 10.0**power > 3 * foot)]
+    marks = [
+        (foot, "0"),
+        *((10.0**power, f"{100 * 10.0**power:.{max(0, -2 - power)}f}%") for power in powers if 10.0**power > 3 * foot),
+    ]
     axes.set_yticks([mark for mark, _ in marks], [name for _, name in marks])
     between = [digit * 10.0**power for power in range(least - 1, 0) for digit in range(2, 10)] if every == 1 else []
     axes.set_yticks([mark for mark in between if mark > foot], [""] * sum(mark > foot for mark in between), minor=True)

@@ -19,6 +19,7 @@ from anonhist.local.decoder import Channel, Decoder, Normalized, Projected, Unbi
 from anonhist.local.fits import ConstrainedLeastSquares, ExpectationMaximization, MaximumLikelihood
 from anonhist.numeric import SignedSums, TwoBinomials, read_only
 from anonhist.privacy import Guarantee, short_decimal
+from anonhist.properties.estimate import format_number
 
 
 def p_values(supports: ArrayLike, users: int | NDArray[np.int64], probability: float) -> NDArray[np.float64]:
@@ -420,10 +421,12 @@ class ForgedWeight:
     def __str__(self) -> str:
         has_bound = self.total < float("inf")
         together = (
-            f"all estimates together by up to {self.total:,.4g}" if has_bound else "those of any number of values"
+            f"all estimates together by up to {format_number(self.total, digits=4)}"
+            if has_bound
+            else "those of any number of values"
         )
         where = f", {self.condition}" if self.condition else ""
-        value = f"the raw estimate of a value by up to {self.each:,.3g} people"
+        value = f"the raw estimate of a value by up to {format_number(self.each, digits=3)} people"
         return f"one forged report changes {value}, and {together}{where}"
 
 

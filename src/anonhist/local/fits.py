@@ -13,6 +13,7 @@ from anonhist.frozen import frozen
 from anonhist.local.decoder import Channel, Decoded, Decoder
 from anonhist.numeric.arrays import Floats
 from anonhist.numeric.fits import project_to_simplex
+from anonhist.properties.estimate import format_number
 
 if TYPE_CHECKING:
     from anonhist.local.decoder import Observed
@@ -176,7 +177,9 @@ class ConstrainedLeastSquares(Decoder):
             channel = _WithDeviations(channel, listed)
         tolerance = max(self.tolerance / total, ROUNDING)
         least = minimize(fit, channel, tolerance=tolerance, iterations=self.iterations)
-        doubt = f"The fit is only proved to be within {least.gap * total:.2g} nats of the best one."
+        doubt = (
+            f"The fit is only proved to be within {format_number(least.gap * total, digits=2)} nats of the best one."
+        )
         return least.decoded(tolerance, doubt)
 
 
@@ -277,7 +280,8 @@ class MaximumLikelihood(Decoder):
         del raw, other
         channel, shares, total = observed()
         most = self.maximum(channel, shares, total)
-        doubt = f"The likelihood is only proved to be within {most.gap * total:.2g} nats of the maximum."
+        gap = format_number(most.gap * total, digits=2)
+        doubt = f"The likelihood is only proved to be within {gap} nats of the maximum."
         return most.decoded(self._gap(total), doubt)
 
     def maximum(self, channel: Channel, shares: Floats, total: float) -> Minimum:

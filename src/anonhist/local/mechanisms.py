@@ -18,6 +18,7 @@ from anonhist.local.alphabet import Alphabet
 from anonhist.local.randomizers.closed import ClosedSurvey
 from anonhist.local.survey import COMMON, MOST_REPORT_BYTES, Survey
 from anonhist.privacy import EpsilonLike, parse_whole_number
+from anonhist.properties.estimate import percent
 from anonhist.releases.content import digest_of, receipt_content
 
 
@@ -192,7 +193,7 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
 
 
 def _reason(best: RecommendationRow, least: RecommendationRow, *, users: int) -> str:
-    seen = f"shares below about {min(1.0, 3 * best.standard_error):.2g} cannot be distinguished from zero"
+    seen = f"shares below about {percent(min(1.0, 3 * best.standard_error))} cannot be distinguished from zero"
     if best is least:
         return f"It has the lowest error; with {users:,} people, {seen}."
     more = 100 * (best.standard_error / least.standard_error - 1)

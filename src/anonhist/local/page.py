@@ -233,7 +233,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.04 * max(float(high.max()), float(shares.max()), 1e-9))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}%")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{format_number(value, digits=6)}%")
     add_legend(axes)
     return figure
 

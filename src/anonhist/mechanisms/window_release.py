@@ -22,6 +22,7 @@ from anonhist.mechanisms.windows_by_day import (
 )
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts, check_cap, in_one_group
+from anonhist.properties.estimate import format_number
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest, rest_digest
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -165,8 +166,8 @@ def prepare_cumulative(
     if mechanism != "auto":
         return made(WINDOW_MECHANISMS[mechanism]), "It was asked for."
     best, *others = sorted(map(made, WINDOW_MECHANISMS.values()), key=lambda each: each.worst)
-    *most, last = (f"{each.worst:,.3g} with {each.name}" for each in others)
-    told = f"The largest standard error of a number is {best.worst:,.3g} labels"
+    *most, last = (f"{format_number(each.worst, digits=3)} with {each.name}" for each in others)
+    told = f"The largest standard error of a number is {format_number(best.worst, digits=3)} labels"
     return best, f"{told}; it would be {', '.join(most)} and {last}."
 
 

@@ -358,8 +358,8 @@ def delta_apart(delta: Fraction) -> str:
     if delta <= _TINY:
         return ""
     exact = short_decimal(delta)
-    is_short = len(exact) <= _SHORT and "/" not in exact
-    return f", apart from δ = {exact}" if is_short else f", apart from δ ≤ {round_up(delta)}"
+    is_short = len(exact) <= _SHORT and "/" not in exact and "e" not in exact
+    return f", apart from δ = {exact}" if is_short else f", apart from δ ≤ {with_power(delta)}"
 
 
 def _describe_epsilon(epsilon: Fraction, subject: str) -> str:
@@ -371,6 +371,22 @@ def round_up(value: Fraction) -> str:
     """Write a small number with two digits, rounded up."""
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
+
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def with_power(value: Fraction) -> str:
+    """Write the same with a power of ten, as people do.
+
+    Examples
+    --------
+    >>> with_power(Fraction(1, 10**9)), with_power(Fraction(11, 10**8))
+    ('10⁻⁹', '1.1 × 10⁻⁷')
+    """
+    digits, _, power = round_up(value).partition("e")
+    raised = f"10{str(int(power)).translate(RAISED)}"
+    return raised if digits == "1.0" else f"{digits} × {raised}"
 
 
 def _distinct(clauses: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from anonhist.numeric.arrays import Floats
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import Guarantee, left_out, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.estimate import check_level, quantile, widening_factor
+from anonhist.properties.estimate import check_level, format_number, quantile, widening_factor
 from anonhist.properties.estimator import Resimulated, assumption, profile_of, truncation_reason, why_unknown
 from anonhist.properties.sampling import spread
 
@@ -90,7 +90,9 @@ class Curve(Shown, Tabular, Saved):
     where: str | None = None
 
     def __repr__(self) -> str:
-        ends = f" from {self.x[0]:,g} to {self.x[-1]:,g}" if len(self) else ""
+        ends = (
+            f" from {format_number(self.x[0], digits=6)} to {format_number(self.x[-1], digits=6)}" if len(self) else ""
+        )
         return f"Curve({self.value_name} against {self.x_name}, {len(self):,} points{ends}; {self.method})"
 
     @property

@@ -13,6 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out
+from anonhist.privacy.guarantee import RAISED
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -189,7 +190,6 @@ class Estimates(Shown, Tabular, Saved):
 
 
 _SMALL, _LEAST_PERCENT = 1e-4, 1e-6
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_number(number: float, *, digits: int) -> str:
@@ -205,7 +205,7 @@ def format_number(number: float, *, digits: int) -> str:
     if 0 < abs(number) < _SMALL:
         value, _, power = f"{number:.{digits - 1}e}".partition("e")
         short = value.rstrip("0").rstrip(".") if "." in value else value
-        return f"{short} × 10{str(int(power)).translate(_RAISED)}"
+        return f"{short} × 10{str(int(power)).translate(RAISED)}"
     # It may be rounded up to one digit more.
     is_long = abs(float(f"{number:.{digits}g}")) >= 10**digits
     return f"{number:,.0f}" if is_long else f"{number:,.{digits}g}"

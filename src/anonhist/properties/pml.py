@@ -23,6 +23,7 @@ from anonhist.errors import UsageError
 from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
+from anonhist.properties.estimate import percent
 from anonhist.properties.estimator import Point
 from anonhist.properties.sampling import LARGEST, REACH, draw_numbers, merged_profile, poisson_pmf, spread_off_items
 
@@ -394,7 +395,7 @@ def plug_in(
 def _endless(distribution: PmlDistribution) -> tuple[str, ...]:
     if not distribution.continuous_seen:
         return ()
-    share = f"{100 * distribution.continuous_mass:.2g}%"
+    share = percent(distribution.continuous_mass)
     return (
         f"{share} of the items have labels seen once, fitted as infinitely many: their number cannot be estimated.",
     )

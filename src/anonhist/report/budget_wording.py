@@ -10,7 +10,7 @@ from anonhist.accounting.balance import State
 from anonhist.accounting.budget import amount, amount_left, equal
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.privacy.guarantee import round_up
+from anonhist.privacy.guarantee import with_power
 from anonhist.privacy.parameters import WARNED_FROM
 from anonhist.properties.estimate import percent
 from anonhist.report.wording import doubt_about, factor, many, worth
@@ -95,7 +95,7 @@ def stake(budget: Budget, cost: Cost, *, results: str) -> list[str]:
             f"Nothing is spent: no release that is charged here can have told anything about any one {budget.kind}."
         ]
     change = change_of(budget, verb=True).capitalize()
-    plus = f" (plus δ ≤ {round_up(cost.delta)})" if cost.delta else ""
+    plus = f" (plus δ ≤ {with_power(cost.delta)})" if cost.delta else ""
     doubt = doubt_about(budget.kind, budget.relation)
     promise = (
         f"{change} changes the probability of any result of {results} together by at most a factor of "

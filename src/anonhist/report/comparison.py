@@ -9,6 +9,7 @@ from anonhist.errors import spell_out
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Metric
 from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, short_decimal
+from anonhist.properties.estimate import format_number
 from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg
 from anonhist.report.shown import Sheet, download
 from anonhist.report.wording import many, with_error
@@ -181,7 +182,9 @@ def _draw(axes: Axes, name: str, points: Sequence[tuple[float, float, float]], f
 def _mark_powers(axis: Axis, low: float, high: float, *, zero: float | None) -> None:
     """Mark powers of ten on a log axis, some six at most; where there are few, other round numbers."""
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    marks = [(10.0**power, _power_text(power)) for power in powers if power % -(-len(powers) // 6) == 0]
+    # All are written out, or none.
+    is_plain = all(abs(power) <= _MOST_ZEROS for power in powers)
+    marks = [(10.0**power, _power_text(power, is_plain)) for power in powers if power % -(-len(powers) // 6) == 0]
     if len(powers) < 2:
         marks = _digits(low, high)
     if zero is not None:
@@ -198,11 +201,14 @@ def _digits(low: float, high: float) -> list[tuple[float, str]]:
         inside = [mark for mark in marks if low <= mark <= high]
         if len(inside) > 1:
             break
-    return [(mark, f"{mark:,.6g}") for mark in inside]
+    return [(mark, format_number(mark, digits=6)) for mark in inside]
 
 
-def _power_text(power: int) -> str:
-    return f"{10.0**power:,.{max(0, -power)}f}" if -3 <= power <= 3 else f"$10^{{{power}}}$"
+_MOST_ZEROS = 5
+
+
+def _power_text(power: int, is_plain: bool) -> str:  # noqa: FBT001
+    return f"{10.0**power:,.{max(0, -power)}f}" if is_plain else f"$10^{{{power}}}$"
 
 
 def _mark_budgets(axes: Axes, comparison: Comparison) -> None:
@@ -211,7 +217,10 @@ def _mark_budgets(axes: Axes, comparison: Comparison) -> None:
     left, right = math.log(budgets[0]), math.log(budgets[-1])
     room = max(0.1 * (right - left), 0.3)
     axes.set_xlim(math.exp(left - room), math.exp(right + room))
-    names = [short_decimal(budget) if len(short_decimal(budget)) <= 6 else f"{float(budget):.3g}" for budget in budgets]
+    names = [
+        short_decimal(budget) if len(short_decimal(budget)) <= 6 else format_number(float(budget), digits=3)
+        for budget in budgets
+    ]
     axes.set_xticks([float(budget) for budget in budgets], names)
     axes.set_xticks([], minor=True)
 

@@ -179,7 +179,7 @@ def _unit(curve: Curve) -> str:
 def x_text(curve: Curve, at: int) -> str:
     """Write one x."""
     x = float(curve.x[at])
-    return f"{x:,.0f}" if x.is_integer() else f"{x:,g}"
+    return f"{x:,.0f}" if x.is_integer() else format_number(x, digits=6)
 
 
 def cells_of(curve: Curve, at: int) -> tuple[str, str, str]:

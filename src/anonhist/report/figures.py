@@ -15,6 +15,7 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from anonhist.lazy import LaterModule
+from anonhist.properties.estimate import format_number
 from anonhist.releases import Release
 from anonhist.releases.runs import levels_of
 from anonhist.report.wording import interval, with_interval
@@ -355,7 +356,7 @@ def mark_names(marks: NDArray[np.float64]) -> list[str]:
     """Write evenly spread marks, large ones in thousands, millions and so on."""
     largest = float(marks.max(initial=0))
     if largest < _PLAIN:
-        return [f"{mark:,g}" for mark in marks.tolist()]
+        return [format_number(mark, digits=6) for mark in marks.tolist()]
     thousands = min(math.floor(math.log10(largest) / 3), 6)
     unit = ("", "k", "M", "G", "T", "P", "E")[thousands]
     return [f"{mark / 1000**thousands:g} {unit}" if mark else "0" for mark in marks.tolist()]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue import Levels
 from anonhist.privacy import is_in_groups, short_decimal
-from anonhist.privacy.guarantee import round_up
+from anonhist.privacy.guarantee import with_power
 from anonhist.report.figures import (
     PANEL,
     PANEL_TEXT,
@@ -216,9 +216,9 @@ def how_found(release: GroupedRelease) -> str:
     epsilon, delta = release.found_with
     units = release.guarantee.unit.many
     return (
-        f"The groups were found in the data, privately, with ε = {short_decimal(epsilon)} and δ ≤ {round_up(delta)} of "
-        f"the whole budget. Only groups of many {units} are found: small groups are missing, and whether a group near "
-        "the limit is here is a matter of chance."
+        f"The groups were found in the data, privately, with ε = {short_decimal(epsilon)} and δ ≤ {with_power(delta)} "
+        f"of the whole budget. Only groups of many {units} are found: small groups are missing, and whether a group "
+        "near the limit is here is a matter of chance."
     )
 
 

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, warning
-from anonhist.privacy.guarantee import delta_apart, round_up
+from anonhist.privacy.guarantee import delta_apart, round_up, with_power
 from anonhist.privacy.parameters import NONE_ABOVE
 from anonhist.properties.estimate import Estimate, Holds, format_number, percent
 from anonhist.releases import Excess, Release, ReleaseError
@@ -56,7 +56,7 @@ def _protection(guarantee: Guarantee, epsilon: Fraction, doubt: str) -> str:
 def with_error(value: float, error: float) -> str:
     """Write a number and its standard error, both cut where the error has two digits."""
     if not error:
-        return f"{value:,.6g} ± 0" if value < 1e6 else f"{value:,.0f} ± 0"
+        return f"{format_number(value, digits=6)} ± 0"
     places = 1 - math.floor(math.log10(error))
     shown = min(max(places, 0), 6)
     return f"{round(value, places):,.{shown}f} ± {round(error, places):,.{shown}f}"
@@ -237,7 +237,7 @@ def plain_promise(guarantee: Guarantee, *, result: str = "result") -> str:
 
 def at_most(guarantee: Guarantee) -> str:
     """Say by how much the guarantee allows a probability to change."""
-    plus = f" (plus δ ≤ {round_up(guarantee.delta)})" if guarantee.delta else ""
+    plus = f" (plus δ ≤ {with_power(guarantee.delta)})" if guarantee.delta else ""
     return f"at most a factor of {factor(guarantee.epsilon)}{plus}"
 
 

@@ -14,6 +14,7 @@ from anonhist.kinds import Printed, Tabular
 from anonhist.mechanisms.setting import check_relation
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.properties.estimate import percent
 from anonhist.randomness import RandomSource
 from anonhist.sketches.addresses import LISTED_KEY, MOST_COUNTERS, DomainAddresses, HashedAddresses
 from anonhist.sketches.decoder import Counters, CounterSetting
@@ -265,7 +266,7 @@ def recommend_buckets(
     best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)
     reason = (
         f"With {best.buckets:,} buckets the expected total error of prevalences is "
-        f"{100 * best.prevalences_error:.2g}% of the labels; the lowest found is {100 * least:.2g}%."
+        f"{percent(best.prevalences_error)} of the labels; the lowest found is {percent(least)}."
     )
     return BucketRecommendation(tuple(rows), best.buckets, reason)
 

@@ -23,6 +23,7 @@ from anonhist.local.shuffling import check_local_epsilon, report_guarantee
 from anonhist.local.survey import SYSTEM, check_entries
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, parse_whole_number
+from anonhist.properties.estimate import format_number
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
 
 
@@ -289,7 +290,11 @@ class RAPPOR(BloomSurvey):
     def cautions(self) -> tuple[str, ...]:
         """Warnings that answers must not change, and that people can be recognized."""
         bound = self.change_epsilon
-        cost = "has no bound" if bound is None else f"is at most {float(bound):,.3g} for each changed answer"
+        cost = (
+            "has no bound"
+            if bound is None
+            else f"is at most {format_number(float(bound), digits=3)} for each changed answer"
+        )
         return (
             f"The guarantee is for an answer that never changes; the cost of changes {cost}.",
             "Reports of one person can be linked across periods by the remembered bits.",
