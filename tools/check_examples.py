@@ -44,7 +44,8 @@ def main() -> int:
         names = "import anonhist as ah\n" + "".join(f"ah.{name}\n" for name in public_names())
         Path(folder, f"example_{len(places)}.py").write_text(names, encoding="utf-8")
         places.append((FRONT, 0))
-        files = [str(path) for path in (CALLS, *sorted(Path(folder).iterdir()))]
+        examples = sorted((ROOT / "examples").glob("*.py"))
+        files = [str(path) for path in (CALLS, *examples, *sorted(Path(folder).iterdir()))]
         command = [
             sys.executable,
             "-m",

@@ -15,7 +15,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.numeric import hash_buffer, hash_words, keyed_hash
 from anonhist_testing.cases import each_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "examples" / "hashing_vectors.md").read_text(encoding="utf-8")
 MODULE = importlib.import_module("anonhist.numeric.hashing")
 MASK = 2**64 - 1
 # vectors_sip128 of github.com/veorq/SipHash (vectors.h): secret 00 … 0f, message i is 00 … i - 1.

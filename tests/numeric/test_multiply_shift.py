@@ -20,7 +20,7 @@ from anonhist.numeric import (
 )
 from anonhist_testing.cases import each_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "examples" / "hashing_vectors.md").read_text(encoding="utf-8")
 KEY = b"survey 1"
 VALUES = 1 << 16
 

@@ -1,6 +1,6 @@
-"""The recipe of docs/budget.md: a release as a measurement of OpenDP."""
+"""The example: a release as a measurement of OpenDP."""
 
-import re
+import runpy
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,13 @@ import pytest
 
 import anonhist as ah
 
-BUDGET = Path(__file__).parent.parent.parent / "docs" / "budget.md"
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "opendp_measurement.py"
 
 
 @pytest.fixture(scope="module")
 def recipe() -> dict[str, Any]:
     pytest.importorskip("opendp", reason="OpenDP is not installed")
-    blocks = re.findall(r"^```python\n(.*?)^```", BUDGET.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    (code,) = [block for block in blocks if "opendp" in block]
-    names: dict[str, Any] = {}
-    exec(compile(code, BUDGET.name, "exec"), names)  # noqa: S102
-    return names
+    return runpy.run_path(str(EXAMPLE))
 
 
 def test_the_recipe_composes(recipe: dict[str, Any]) -> None:

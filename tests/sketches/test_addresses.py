@@ -14,7 +14,7 @@ from anonhist.sketches import addresses as module
 from anonhist.sketches.addresses import LISTED_KEY, NOT_SAMPLED, UNKNOWN, DomainAddresses, HashedAddresses, _HashIndex
 from anonhist_testing.cases import each_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "examples" / "hashing_vectors.md").read_text(encoding="utf-8")
 
 
 def places(addresses: HashedAddresses | DomainAddresses, labels: list[str]) -> list[int]:
