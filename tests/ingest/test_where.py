@@ -138,11 +138,6 @@ def _by_value(value: Value) -> dict[str, Any]:
     return {kind: place for kind, place in _rounded(value).items() if place is not None}
 
 
-def _as_text(value: Value) -> dict[str, Any]:
-    """Return what a literal is where truth values are texts."""
-    return {"text": str(value).lower().encode()} if isinstance(value, bool) else _by_value(value)
-
-
 def _time(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text) if len(text) >= len("2026-11-01") else None
@@ -165,6 +160,15 @@ def _place(value: Any) -> Place:
 def _float_place(value: Any) -> Place:
     place = _place(value)
     return ("number", float(place[1])) if place is not None and place[0] == "number" else place
+
+
+def _digits_place(value: Any) -> Place:
+    return ("whole", value) if isinstance(value, int) else _place(value)
+
+
+def _by_digits(value: Value) -> dict[str, Any]:
+    """Return what a literal is beside whole numbers, which are exact, and floats."""
+    return _by_value(value) | ({"whole": value} if isinstance(value, Decimal) else {})
 
 
 def _text_place(value: Any) -> Place:
@@ -195,15 +199,17 @@ def _lent() -> Iterator[None]:
 _PLACES: dict[str, tuple[Callable[[Any], Place], Callable[[Value], dict[str, Any]]]] = {
     "exact": (_place, _exact),
     "by value": (_float_place, _by_value),
+    "by digits": (_digits_place, _by_digits),
     "text": (_text_place, _by_value),
-    "truth is text": (lambda value: _text_place(value) if isinstance(value, bool) else _float_place(value), _as_text),
 }
 
 
 def _way_of(source: Source, declared: str) -> str:
     """Return how a source compares values."""
-    if source.name.startswith(("pandas", "sqlite")):
+    if source.name.startswith("pandas"):
         return "by value"
+    if source.name.startswith("sqlite"):
+        return "by digits"
     if source.kinds is None:
         return "text"
     return "by value" if declared == Kind.FLOATS.value else "exact"

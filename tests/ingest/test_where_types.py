@@ -1,8 +1,13 @@
 """Conditions on columns of all types: whole numbers of all widths, times in all units, categories, collations."""
 
+import operator
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -11,6 +16,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import UsageError
@@ -20,6 +26,14 @@ from anonhist.ingest.where import filtered
 from anonhist.profiles.where import parse_where
 from anonhist_testing.cases import each_of
 
+SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 LARGEST = "9" * 38
 TABLE = pa.table(
     {
@@ -124,6 +138,29 @@ def test_whole_numbers_of_pandas_are_compared_as_beside_a_missing_one() -> None:
         beside = pd.DataFrame({"id": ["a", "b", "c", "d"], "n": [*numbers, None]})
         mixed = pd.DataFrame({"id": ["a", "b", "c", "d"], "n": pd.Series([*numbers, "x"], dtype=object)})
         assert kept(whole, condition) == kept(beside, condition) == kept(mixed, condition)
+
+
+WHOLE = [0, 7, -7, 10, -10, 2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 10**16, 10**16 - 1, 2**63 - 1, -(2**63)]
+ASKED = [*WHOLE, Decimal("7.5"), Decimal("-7.5"), Decimal("-0.5"), 2**63, 10**30, -(10**30)]
+
+
+def test_whole_numbers_are_compared_by_their_digits_where_types_do_not_bind(tmp_path: Path) -> None:
+    ids = [f"{at:02}," for at in range(len(WHOLE))]
+    with closing(sqlite3.connect(tmp_path / "t.db")) as connection:
+        connection.execute("CREATE TABLE t (id TEXT, n)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [*zip(ids, WHOLE, strict=True), ("", 0.5), ("", "7")])
+        connection.commit()
+    for name, numbers in (("1", pa.array(WHOLE)), ("2", pa.array([0.5, None]))):
+        held = {"id": ids if name == "1" else ["", ""], "n": numbers}
+        pq.write_table(pa.table(held), tmp_path / f"{name}.parquet")
+    with (
+        holder_of(f"sqlite:///{tmp_path}/t.db", table="t").open() as of_sqlite,
+        holder_of(f"{tmp_path}/*.parquet").open() as of_parquet,
+    ):
+        for opened, (sign, compare), asked in product((of_sqlite, of_parquet), SIGNS.items(), ASKED):
+            condition = parse_where(f"n {sign} {asked}")
+            found = sorted(name for (name,) in fetch(filtered(opened, condition).table.select("id")) if name)
+            assert found == [name for name, number in zip(ids, WHOLE, strict=True) if compare(number, asked)], condition
 
 
 _ZONE = timezone(timedelta(hours=2))
