@@ -175,7 +175,7 @@ def unreadable(path: str | os.PathLike[str], error: Exception) -> DataError:
     named = repr(mask(str(path)))
     if isinstance(error, FileNotFoundError):
         return public_error(f"There is no file {named}.")
-    reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
+    reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not accept this name"
     return DataError(f"The file {named} cannot be read: {reason}.")
 
 

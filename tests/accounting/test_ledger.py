@@ -114,17 +114,17 @@ def test_what_was_released_cannot_be_voided_and_nothing_twice(ledger: Ledger, as
     assert len(ledger.entries()) == 4
     with pytest.raises(UsageError, match="has a release"):
         ledger.void(receipt.entry, "regret")
-    with pytest.raises(UsageError, match="completed before, with another release"):
+    with pytest.raises(UsageError, match="already completed, with another release"):
         ledger.complete(receipt, "cd" * 32)
     ledger.void(other.entry, "a typo")
-    with pytest.raises(UsageError, match="voided before"):
+    with pytest.raises(UsageError, match="already voided"):
         ledger.void(other.entry, "a typo")
     with pytest.raises(UsageError, match="voided while its release was made"):
         ledger.complete(other, DIGEST)
     for number in (1, 4, 99):
         with pytest.raises(UsageError, match=f"no charge with the number {number}"):
             ledger.void(number, "x")
-    with pytest.raises(UsageError, match="must say why"):
+    with pytest.raises(UsageError, match="must explain why"):
         ledger.void(other.entry, "")
     assert ledger.balance("passwords").spent.epsilon == Fraction(1, 2)
     assert verify(ledger).problems == ()
@@ -136,7 +136,7 @@ def test_budgets_of_data_sets_are_apart(ledger: Ledger, asking: Asking) -> None:
     ledger.charge(asking("1", dataset="queries", unit=PrivacyUnit.item()))
     assert ledger.datasets() == ("passwords", "queries")
     assert [each.number for each in ledger.entries("queries")] == [2, 4]
-    with pytest.raises(UsageError, match="has a budget already"):
+    with pytest.raises(UsageError, match="already has a budget"):
         ledger.create("queries", "item", epsilon=9)
     with pytest.raises(UsageError, match=r"has no data set 'query'.*It has 'passwords', 'queries'"):
         ledger.charge(asking("1", dataset="query"))
@@ -251,7 +251,7 @@ def test_there_must_be_a_ledger(address: str, asking: Asking) -> None:
 def test_what_a_damaged_ledger_says(tmp_path: Path, asking: Asking) -> None:
     path = tmp_path / "budget.db"
     path.write_bytes(b"These are not the entries of a ledger." * 100)
-    with Ledger(str(path)) as damaged, pytest.raises(DataError, match="damaged, or no ledger"):
+    with Ledger(str(path)) as damaged, pytest.raises(DataError, match="damaged, or not a ledger"):
         damaged.charge(asking("1"))
     with pytest.raises(OutputError, match="a folder that exists"):
         Ledger(f"{tmp_path}/nowhere/budget.db").create("x", "item", epsilon=1)
@@ -285,7 +285,7 @@ def test_budgets_are_checked(ledger: Ledger) -> None:
     ],
 )
 def test_an_address_that_may_hold_a_password_is_not_shown(address: str) -> None:
-    with pytest.raises(UsageError, match="is not shown, as it may hold a password") as caught:
+    with pytest.raises(UsageError, match="is not shown, since it may contain a password") as caught:
         Ledger(address)
     assert "topsecret" not in str(caught.value)
 

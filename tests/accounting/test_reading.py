@@ -22,7 +22,7 @@ from anonhist.sketches.addresses import fingerprint
 from anonhist_testing.cases import each_of
 
 USER = PrivacyUnit.user(max_items=2)
-REFUSED = "read before in another state"
+REFUSED = "already read in another state"
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_whoever_may_not_make_the_schema_is_told_who_may(database: Database) -> 
 
 
 REFUSED = "refuses this login: check user, password and database"
-UNREACHABLE = "cannot be reached: check host, port and sslmode, and that it runs"
+UNREACHABLE = "cannot be reached: check host, port and sslmode, and that the server runs"
 
 
 @pytest.mark.full

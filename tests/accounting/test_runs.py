@@ -49,7 +49,7 @@ def test_a_run_is_charged_once(ledger: Ledger, asking: Asking) -> None:
     with pytest.raises(RunError, match=r"charged as entry 2 of .*unknown: wait if it still runs; if it was killed"):
         ledger.charge(asked)
     ledger.complete(receipt, DIGEST)
-    with pytest.raises(RunError, match=r"released before, as entry 2 of .*, to 'day.json': use what was written"):
+    with pytest.raises(RunError, match=r"already released, as entry 2 of .*, to 'day.json': use what was written"):
         ledger.charge(asked)
     assert len(ledger.entries()) == 3
     assert ledger.balance("passwords").spent.epsilon == Fraction(1, 2)
@@ -100,7 +100,7 @@ def test_other_settings_are_refused_by_name(other: Callable[[Charge], Charge], n
         receipt = ledger.charge(asked)
         for _ in range(2):
             with pytest.raises(
-                UsageError, match=rf"other settings \({named} differs\): give the same, or another run_id"
+                UsageError, match=rf"other settings \({named} differs\): give the same settings, or another run_id"
             ):
                 ledger.charge(other(asked))
             # Where it goes is no setting.
@@ -215,7 +215,7 @@ def test_in_python_a_run_is_made_once(name: str, dataset: str, make: Callable[..
     charged: dict[str, Any] = {"ledger": kept, "dataset": dataset, "run_id": name}
     make(**charged)
     number = len(kept.entries())
-    with pytest.raises(RunError, match="released before"):
+    with pytest.raises(RunError, match="already released"):
         make(**charged)
     with pytest.raises(UsageError, match="purpose differs"):
         make(**charged, purpose="audit")

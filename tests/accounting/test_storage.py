@@ -179,12 +179,12 @@ def test_numbers_of_privacy_are_fractions_of_at_least_0(number: Any, asking: Ask
 @each_of(
     ("statement", "told"),
     [
-        ("UPDATE anonhist_ledger SET value = 'abc' WHERE name = 'schema'", "does not say which schema"),
-        ("UPDATE anonhist_ledger SET value = '-1' WHERE name = 'schema'", "does not say which schema"),
-        ("DELETE FROM anonhist_ledger", "does not say which schema"),
+        ("UPDATE anonhist_ledger SET value = 'abc' WHERE name = 'schema'", "schema version is missing"),
+        ("UPDATE anonhist_ledger SET value = '-1' WHERE name = 'schema'", "schema version is missing"),
+        ("DELETE FROM anonhist_ledger", "schema version is missing"),
         ("DELETE FROM anonhist_ledger WHERE name = 'id'", "has no id"),
         ("DELETE FROM anonhist_entries WHERE number = 1", "entry 1 is missing"),
-        ("UPDATE anonhist_entries SET document = 5", "entry 1 is not one that this version writes"),
+        ("UPDATE anonhist_entries SET document = 5", "entry 1 is not in the format of this version"),
         ("UPDATE anonhist_entries SET document = replace(document, '1/2', '1/8')", "entry 2 was changed"),
         ("UPDATE anonhist_entries SET digest = '00' WHERE number = 2", "entry 2 was changed"),
         ("UPDATE anonhist_entries SET dataset = 'x' WHERE number = 2", "entry 2 was changed"),

@@ -106,21 +106,26 @@ def _ends(kind: str, about: Any) -> Callable[[dict[str, Any]], None]:
     [
         (_ends("void", 2), 2, 2, "UNIQUE"),
         (_ends("void", 2), 2, None, "entry 6 was changed"),
-        (_ends("void", None), 2, None, "entry 6 voids no charge that it can be about"),
+        (_ends("void", None), 2, None, "entry 6 voids no charge that it could refer to"),
         (_ends("void", 4), 2, 6, "entry 6 was changed"),
-        (_ends("void", 1), 2, 1, "entry 6 voids no charge that it can be about"),
-        (_ends("complete", 5), 2, 5, "entry 6 completes no charge that it can be about"),
-        (_ends("gift", 5), 2, 5, "entry 6 is not one that this version writes"),
-        (lambda told: told["details"].update(cost=["-1", "0"]), 2, None, "entry 6 is not one that this version writes"),
-        (lambda told: told["details"].update(cost=["0"]), 2, None, "entry 6 is not one that this version writes"),
+        (_ends("void", 1), 2, 1, "entry 6 voids no charge that it could refer to"),
+        (_ends("complete", 5), 2, 5, "entry 6 completes no charge that it could refer to"),
+        (_ends("gift", 5), 2, 5, "entry 6 is not in the format of this version"),
+        (
+            lambda told: told["details"].update(cost=["-1", "0"]),
+            2,
+            None,
+            "entry 6 is not in the format of this version",
+        ),
+        (lambda told: told["details"].update(cost=["0"]), 2, None, "entry 6 is not in the format of this version"),
         # Charged upon, such an entry could not be shown or verified any more.
         (
             lambda told: told["details"].update(purpose="\x1b[31m"),
             2,
             None,
-            "entry 6 is not one that this version writes",
+            "entry 6 is not in the format of this version",
         ),
-        (lambda told: told["details"].update(mechanism=7), 2, None, "entry 6 is not one that this version writes"),
+        (lambda told: told["details"].update(mechanism=7), 2, None, "entry 6 is not in the format of this version"),
         (lambda told: told["details"].update(epsilon="1000"), 1, None, "gives 'passwords' a second budget"),
         (lambda told: told.update(dataset="x"), 2, None, "is charged to 'x', which had no budget"),
         (lambda told: told.update(ledger="0" * 32), 2, None, "entry 6 was changed"),
@@ -228,7 +233,9 @@ def test_a_role_that_may_not_bring_a_ledger_up_to_date_is_told_who_can(database:
         database.sql.execute("UPDATE anonhist.anonhist_ledger SET value = '1' WHERE name = 'schema'")
         with Ledger(database.address(_releasing(database))) as ledger:
             assert ledger.balance("passwords").left.epsilon == 1
-            with pytest.raises(OutputError, match=r"older version of anonhist: any charge or budget by their owner"):
+            with pytest.raises(
+                OutputError, match=r"older version of anonhist: the next charge or budget by their owner"
+            ):
                 ledger.charge(asking("0.01"))
             own.charge(asking("0.01"))
             ledger.charge(asking("0.01"))
@@ -354,5 +361,5 @@ def test_a_void_of_a_read_out_is_not_charged_upon(tmp_path: Path, asking: Asking
         ledger.create("passwords", "user", epsilon=1)
         ledger.charge(replace(asking("0.9"), reading=state))
         append(path, _ends("void", 2), like=2, about=2)
-        with pytest.raises(DataError, match="entry 3 voids no charge that it can be about"):
+        with pytest.raises(DataError, match="entry 3 voids no charge that it could refer to"):
             ledger.charge(asking("0.9"))

@@ -73,7 +73,7 @@ def test_what_the_content_leaves_out_is_compared_where_the_ledger_knows_it(path:
         changed = [each._replace(rest=(OTHER, "56" * 32)) for each in kept]
         told = verify(ledger, changed)
     assert [each[:8] for each in told.problems] == ["'0.json'", "'1.json'"]
-    assert all("expected errors, intervals or words were changed" in each for each in told.problems)
+    assert all("expected errors, intervals or words differ" in each for each in told.problems)
 
 
 def test_entries_are_not_changed_by_accident(path: str, asking: Asking) -> None:
@@ -142,10 +142,10 @@ def test_a_cut_tail_and_an_old_backup_are_found_out_by_a_file(path: str, asking:
     files = filled(path, asking, "one", "two")
     edit(path, "DELETE FROM anonhist_entries WHERE number = 5")
     assert problems(path) == ()
-    assert "later entries were cut off, or an old backup was restored" in problems(path, files)[0]
+    assert "later entries were deleted, or an old backup was restored" in problems(path, files)[0]
     edit(path, "DELETE FROM anonhist_entries WHERE number = 4")
     assert problems(path) == ()
-    assert "which the ledger does not have" in problems(path, files)[0]
+    assert "which is not in the ledger" in problems(path, files)[0]
     # And if other releases were charged since then:
     with Ledger(path) as ledger:
         ledger.charge(asking("0.5"))
@@ -162,9 +162,9 @@ def test_files_that_do_not_match_are_named(path: str, asking: Asking) -> None:
         Released("edited.json", file.receipt, OTHER),
     ]
     assert problems(path, wrong) == (
-        "'unledgered.json' was released without a ledger: it is charged nowhere.",
+        "'unledgered.json' was released without a ledger and never charged.",
         "'elsewhere.json' was charged to another ledger.",
-        "'edited.json' is not what was released: its content was changed.",
+        "'edited.json' was changed after its release: its content differs.",
     )
     assert "files with different content" in problems(path, [file, wrong[2]])[-1]
     assert problems(path, [file], dataset="queries") == ("'one.json' was charged to another data set.",)
@@ -174,7 +174,7 @@ def test_a_voided_charge_has_no_file(path: str, asking: Asking) -> None:
     filled(path, asking)
     with Ledger(path) as ledger:
         receipt = ledger.charge(asking("0.25"))
-        assert "does not know its content" in verify(ledger, [Released("a.json", receipt, DIGEST)]).problems[0]
+        assert "its content is not in the ledger" in verify(ledger, [Released("a.json", receipt, DIGEST)]).problems[0]
         ledger.void(receipt.entry, "nothing was read")
         assert "its charge was voided" in verify(ledger, [Released("a.json", receipt, DIGEST)]).problems[0]
         own = Receipt(receipt.ledger, 1, ledger.rows()[0].digest)
@@ -215,9 +215,9 @@ def _costs(epsilon: str) -> Callable[[dict[str, Any]], None]:
 @each_of(
     ("change", "like", "about", "told"),
     [
-        (_costs("-2"), 2, None, "Entry 7 was changed: an entry is not one that this version writes."),
-        (_costs("0"), 2, None, "Entry 7 costs something else than its guarantee says."),
-        (_costs("1"), 2, None, "Entry 7 costs something else than its guarantee says."),
+        (_costs("-2"), 2, None, "Entry 7 was changed: an entry is not in the format of this version."),
+        (_costs("0"), 2, None, "Entry 7 has a cost that differs from its guarantee."),
+        (_costs("1"), 2, None, "Entry 7 has a cost that differs from its guarantee."),
         (
             lambda told: told["details"].update(epsilon="7/4", cost=["7/4", "0"]),
             2,
@@ -233,10 +233,10 @@ def _costs(epsilon: str) -> Callable[[dict[str, Any]], None]:
         (lambda told: told.update(dataset="x"), 2, None, "Entry 7 is charged to 'x', which had no budget."),
         (lambda told: told["details"].update(epsilon="1000"), 1, None, "Entry 7 gives 'passwords' a second budget."),
         (lambda told: told["details"].update(epsilon="2e3"), 1, None, "Entry 7 was changed"),
-        (lambda told: told["details"].update(more=1), 1, None, "Entry 7 is not written as this version writes it."),
-        (_ends("complete", 1), 2, 1, "Entry 7 completes entry 1, which is no earlier charge to 'passwords'."),
-        (_ends("complete", 8), 2, 8, "Entry 7 completes entry 8, which is no earlier charge to 'passwords'."),
-        (_ends("void", 6, "x"), 2, 6, "Entry 7 voids entry 6, which is no earlier charge to 'x'."),
+        (lambda told: told["details"].update(more=1), 1, None, "Entry 7 is not in the format of this version."),
+        (_ends("complete", 1), 2, 1, "Entry 7 completes entry 1, which is not an earlier charge to 'passwords'."),
+        (_ends("complete", 8), 2, 8, "Entry 7 completes entry 8, which is not an earlier charge to 'passwords'."),
+        (_ends("void", 6, "x"), 2, 6, "Entry 7 voids entry 6, which is not an earlier charge to 'x'."),
     ],
 )
 def test_entries_that_no_ledger_appends_are_found(
@@ -270,7 +270,7 @@ def test_a_second_end_of_a_charge_is_found(path: str, asking: Asking) -> None:
         "ALTER TABLE copied RENAME TO anonhist_entries",
     )
     append_forged(path, _ends("void", 2), about=2)
-    assert problems(path) == ("Entry 4 voids entry 2, which was completed or voided before.",)
+    assert problems(path) == ("Entry 4 voids entry 2, which was already completed or voided.",)
 
 
 def test_read_outs_are_priced_again_and_never_voided(path: str) -> None:
@@ -286,7 +286,7 @@ def test_read_outs_are_priced_again_and_never_voided(path: str) -> None:
     append_forged(path, lambda told: told["details"]["reading"].update(fingerprint="0" * 64))
     append_forged(path, _ends("void", 3), about=3)
     assert problems(path) == (
-        "Entry 4 costs something else than its guarantee says.",
+        "Entry 4 has a cost that differs from its guarantee.",
         "Entry 5 is charged to 'passwords', where the ledger refuses it.",
         "Entry 6 voids entry 3, which is a read-out of a sketch.",
     )
@@ -296,8 +296,8 @@ def test_files_are_compared_although_entries_are_damaged(path: str, asking: Aski
     files = filled(path, asking, "one", "two")
     edit(path, "UPDATE anonhist_entries SET document = '{}' WHERE number IN (2, 5)")
     assert problems(path, [*files, Released("other.json", None, DIGEST)]) == (
-        "Entry 2 was changed: an entry is not one that this version writes.",
+        "Entry 2 was changed: an entry is not in the format of this version.",
         "'one.json' was charged as entry 2, which is damaged.",
-        "'two.json' is charged, but entry 5, which says what it became, is damaged.",
-        "'other.json' was released without a ledger: it is charged nowhere.",
+        "'two.json' is charged, but entry 5, which completed or voided it, is damaged.",
+        "'other.json' was released without a ledger and never charged.",
     )

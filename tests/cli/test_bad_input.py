@@ -251,7 +251,7 @@ def test_no_command_waits_for_a_pipe_or_reads_a_device_for_ever(
     new = ("--epsilon", "1", "--alphabet")
     calls = [
         (words, _BAD_DATA, told)
-        for name, told in (("pipe", "is a pipe that nobody writes to"), ("zero", "is not a plain file"))
+        for name, told in (("pipe", "is a pipe without a writer"), ("zero", "is not a regular file"))
         for words in (
             ("show", f"{name}.json"),
             ("show", f"{name}.parquet"),
@@ -262,7 +262,7 @@ def test_no_command_waits_for_a_pipe_or_reads_a_device_for_ever(
         )
     ]
     calls += [
-        (("budget", "show", "d", "--ledger", f"{name}.db"), _BAD_DATA, "is not a plain file")
+        (("budget", "show", "d", "--ledger", f"{name}.db"), _BAD_DATA, "is not a regular file")
         for name in ("pipe", "zero")
     ]
     assert refusals(calls) == []

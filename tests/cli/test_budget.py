@@ -97,7 +97,7 @@ def test_verify_finds_edits(address: str, cli: Cli) -> None:
     edited = cli("budget", "verify", "passwords", "--ledger", address)
     assert (edited.returncode, edited.stdout) == (3, "")
     assert edited.stderr == (
-        f"anonhist: The ledger '{address}' does not verify: Entry 3 was changed, or one before it was.\n"
+        f"anonhist: The ledger '{address}' does not verify: Entry 3 was changed, or an earlier entry was.\n"
     )
 
 
@@ -105,7 +105,7 @@ def test_verify_finds_edits(address: str, cli: Cli) -> None:
     ("arguments", "code", "told"),
     [
         (("show", "queries"), 2, "has no data set 'queries': create a budget for it first. It has 'passwords'."),
-        (("create", "passwords", "--epsilon", "1", "--unit", "user"), 2, "has a budget already"),
+        (("create", "passwords", "--epsilon", "1", "--unit", "user"), 2, "already has a budget"),
         (("create", "x", "--epsilon", "0", "--unit", "user"), 2, "--epsilon must be a finite number greater than zero"),
         (("create", "x", "--epsilon", "1", "--delta", "1", "--unit", "user"), 2, "--delta must be below 1"),
         (("create", "x", "--epsilon", "1", "--unit", "person"), 2, "there is no 'person'"),
@@ -119,7 +119,7 @@ def test_verify_finds_edits(address: str, cli: Cli) -> None:
         (("show", "passwords", "--report", "budget.pdf"), 2, "A report is an HTML page: end its path in .html"),
         (("show", "passwords", "--report", "nowhere/budget.html"), 3, "does not exist; make it first"),
         (("void", "passwords", "--entry", "2", "--reason", "x"), 2, "has a release, which may have been read"),
-        (("void", "passwords", "--entry", "4", "--reason", "x"), 2, "was voided before"),
+        (("void", "passwords", "--entry", "4", "--reason", "x"), 2, "was already voided"),
         (("void", "passwords", "--entry", "99", "--reason", "x"), 2, "has no charge with the number 99"),
         (("plan", "passwords", "--every", "fortnight", "--for", "1y"), 2, "--every must be a span of time"),
         (("plan", "passwords", "--every", "year", "--for", "1d"), 2, "change --every or --for"),
@@ -190,7 +190,7 @@ def test_a_page_of_a_damaged_ledger_says_so(address: str, cli: Cli, tmp_path: Pa
     path = tmp_path / "page.html"
     told = cli("budget", "show", "passwords", "--ledger", address, "--report", str(path), "--quiet")
     assert (told.returncode, told.stdout) == (3, "")
-    assert "does not verify: Entry 3 was changed, or one before it was." in told.stderr
+    assert "does not verify: Entry 3 was changed, or an earlier entry was." in told.stderr
     assert told.stderr.count("\n") == 1
     assert "no number on this page can be relied on: Entry 3 was changed" in path.read_text(encoding="utf-8")
 
@@ -208,13 +208,13 @@ def test_a_damaged_entry_is_named(address: str, cli: Cli, tmp_path: Path) -> Non
         told = cli("budget", *asked, "--ledger", address)
         assert (told.returncode, told.stdout) == (3, "")
         assert told.stderr == (
-            f"anonhist: The ledger '{address}' does not verify: Entry 3 was changed: an entry is not one that this "
-            "version writes.\n"
+            f"anonhist: The ledger '{address}' does not verify: Entry 3 was changed: an entry is not in the format of "
+            "this version.\n"
         )
     assert not page.exists()
     told = cli("budget", "show", "passwords", "--ledger", address)
     assert told.returncode == 3
-    assert f"The ledger '{address}' is damaged: entry 3 is not one that this version writes" in told.stderr
+    assert f"The ledger '{address}' is damaged: entry 3 is not in the format of this version" in told.stderr
 
 
 def test_sums_are_rounded_to_the_safe_side(cli: Cli, tmp_path: Path) -> None:

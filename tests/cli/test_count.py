@@ -118,7 +118,7 @@ def test_a_total_grows_by_days(cli: Cli, parts: Path) -> None:
     again = cli("count", "wed.csv", "--onto", "total.counts")
     assert again.returncode == 2
     assert again.stderr.startswith(
-        "anonhist: The part 'wed' is there twice, on its own or in a total: leave one out, or"
+        "anonhist: The part 'wed' is given twice, on its own or in a total: leave one out or"
     )
 
 

@@ -160,7 +160,7 @@ def test_a_sketch_is_charged_when_a_state_is_first_read(events: tuple[str, ...],
     cli("sketch", "update", "day.sketch", "events.csv")
     refused = cli(*PROFILE, *CHARGED, "-o", "four.json")
     assert refused.returncode == 2
-    assert "read before in another state (entry 6 of the ledger)" in refused.stderr
+    assert "already read in another state (entry 6 of the ledger)" in refused.stderr
     assert not Path("four.json").exists()
     # Without a ledger, nobody knows of it.
     assert "Not recorded in a ledger (--ledger)." in cli(*PROFILE, "-o", "four.json").stdout
@@ -242,7 +242,7 @@ def test_several_files_are_verified_and_edits_found(events: tuple[str, ...], cli
     ah.write(replace(other, receipt=release.receipt), folder / "one.json", overwrite=True)
     edited = cli(*verify)
     assert edited.returncode == 3
-    assert "'one.json' is not what was released" in edited.stderr
+    assert "'one.json' was changed after its release" in edited.stderr
 
 
 KINDS = {
@@ -339,7 +339,7 @@ def test_an_entry_that_is_voided_during_its_release_does_not_stay_charged(
     assert refused.returncode == 2
     assert refused.stderr == (
         "anonhist: Entry 2 of the ledger was voided while its release was made: nothing was released; make it again, "
-        "which is charged anew.\n"
+        "with a new charge.\n"
     )
     assert states() == ["void"]
     assert not Path("out.json").exists()
@@ -366,8 +366,8 @@ def test_an_old_backup_is_found_out(events: tuple[str, ...], cli: Cli, folder: P
     ("arguments", "code", "told", "left"),
     [
         (("release", "events.csv", "--epsilon", "1", "--ledger", "budget.db"), 2, "--dataset is missing", []),
-        (("release", "events.csv", "--epsilon", "1", "--dataset", "animals"), 2, "there is none: give --ledger", []),
-        (("release", "events.csv", "--epsilon", "1", "--purpose", "x"), 2, "there is none: give --ledger", []),
+        (("release", "events.csv", "--epsilon", "1", "--dataset", "animals"), 2, "requires --ledger: give that", []),
+        (("release", "events.csv", "--epsilon", "1", "--purpose", "x"), 2, "requires --ledger: give that", []),
         (
             ("release", "events.csv", "--epsilon", "1", "--ledger", "budget.db", "--dataset", "plants"),
             2,
@@ -402,7 +402,7 @@ def test_an_old_backup_is_found_out(events: tuple[str, ...], cli: Cli, folder: P
         (
             ("release", "events.csv", "--epsilon", "1", *CHARGED[2:], "--ledger", "events.csv"),
             3,
-            "damaged, or no ledger",
+            "damaged, or not a ledger",
             [],
         ),
         (("release", "nowhere.csv", "--epsilon", "1", *CHARGED), 3, "There is no file", ["void"]),
@@ -429,13 +429,13 @@ def test_an_old_backup_is_found_out(events: tuple[str, ...], cli: Cli, folder: P
             ["charged, file unknown"],
         ),
         (PROFILE + CHARGED[:2], 2, "--dataset is missing", []),
-        (PROFILE + CHARGED[2:], 2, "there is none: give --ledger", []),
+        (PROFILE + CHARGED[2:], 2, "requires --ledger: give that", []),
         ((*PROFILE, *CHARGED[:2], "--dataset", "plants"), 2, "has no data set 'plants'", []),
         (("sketch", "profile", "users.sketch", *CHARGED), 3, "There is no file", []),
         (("sketch", "profile", "dear.sketch", *CHARGED), 2, "The release would cost ε = 30", []),
         (("sketch", "profile", "share.sketch", *CHARGED), 2, "This sketch is not private", []),
         (SURVEY + CHARGED[:2], 2, "--dataset is missing", []),
-        (SURVEY + CHARGED[2:], 2, "there is none: give --ledger", []),
+        (SURVEY + CHARGED[2:], 2, "requires --ledger: give that", []),
         ((*SURVEY, *CHARGED[:2], "--dataset", "plants"), 2, "has no data set 'plants'", []),
         ((*SURVEY, *CHARGED), 2, "The budget of 'animals' is for items added or removed", []),
         (

@@ -107,8 +107,8 @@ def test_a_run_that_was_released_leaves_its_file(
 def test_a_file_that_is_not_that_release_is_refused(kept: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli(*RELEASE, "-o", "out.json").returncode == 0
     written = (kept / "out.json").read_bytes()
-    begun = "anonhist: The run 'daily' was released before, as entry 4 of budget.db, to 'out.json', and "
-    ended = ": use what was written then, or make another release, with another --run-id, which is charged anew.\n"
+    begun = "anonhist: The run 'daily' was already released, as entry 4 of budget.db, to 'out.json', and "
+    ended = ": use what was written then, or make another release, with another --run-id, at further cost.\n"
     shutil.copy("out.json", "copy.json")
     with no_noise(monkeypatch):
         elsewhere = cli(*RELEASE, "-o", "other.json")
@@ -167,7 +167,7 @@ def test_other_settings_are_refused(other: tuple[str, ...], named: str, kept: Pa
         assert refused.returncode == 2
         assert refused.stderr == (
             f"anonhist: The run 'daily' was charged as entry 4 of budget.db with other settings ({named} differs): "
-            "give the same, or another --run-id.\n"
+            "give the same settings, or another --run-id.\n"
         )
     assert states() == ["released"]
     assert not (kept / "new.json").exists()
@@ -345,7 +345,7 @@ def test_show_and_its_page_say_which_run_it_was(kept: Path, cli: Cli) -> None:
 @each_of(
     ("arguments", "told"),
     [
-        (("release", "events.csv", "--epsilon", "1", "--run-id", "x", "-o", "o.json"), "there is none: give --ledger"),
+        (("release", "events.csv", "--epsilon", "1", "--run-id", "x", "-o", "o.json"), "requires --ledger: give that"),
         ((*RELEASE[:-1], "", "-o", "o.json"), "--run-id must be one line of 1 to 1,000 characters"),
         ((*RELEASE[:-1], "a\nb", "-o", "o.json"), "--run-id must be one line"),
         (("estimate", "entropy", "events.csv", "--run-id", "x"), "--run-id applies only to private estimates"),

@@ -338,8 +338,8 @@ def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.sketch").mkdir()
     (tmp_path / "loop.sketch").symlink_to("loop.sketch")
     for name, reason in (
-        ("pipe.sketch", "is not a plain file"),
-        ("folder.sketch", "is not a plain file"),
+        ("pipe.sketch", "is not a regular file"),
+        ("folder.sketch", "is not a regular file"),
         ("loop.sketch", "cannot be read"),
         ("none.sketch", "There is no file"),
         ("a\0.sketch", "cannot be read"),

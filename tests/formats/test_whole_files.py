@@ -54,24 +54,28 @@ def test_a_pipe_that_is_closed_at_once_is_empty(pipe: Path) -> None:
 
 def test_nobody_is_waited_for_for_ever(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS", 0.1)
-    with pytest.raises(DataError, match="is a pipe that nobody writes to: name a plain file"):
+    with pytest.raises(DataError, match="is a pipe without a writer: name a regular file"):
         content_of(pipe)
 
 
 def test_a_pipe_without_end_is_not_read_for_ever(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_PIPED", 1000)
-    with _written(pipe, bytes(1001)), pytest.raises(DataError, match="is a pipe that delivers more than 2"):
+    with _written(pipe, bytes(1001)), pytest.raises(DataError, match="is a pipe with more than 2"):
         content_of(pipe)
 
 
 def test_a_device_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "release.json").symlink_to("/dev/zero")
     for path in (tmp_path / "release.json", "/dev/null"):
-        with pytest.raises(DataError, match="is not a plain file"):
+        with pytest.raises(DataError, match="is not a regular file"):
             content_of(path)
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
-    for path, told in ((tmp_path / "none", "There is no file"), (tmp_path, "Is a directory"), ("a\0b", "such a name")):
+    for path, told in (
+        (tmp_path / "none", "There is no file"),
+        (tmp_path, "Is a directory"),
+        ("a\0b", "not accept this name"),
+    ):
         with pytest.raises(DataError, match=told):
             content_of(path)

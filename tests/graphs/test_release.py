@@ -111,7 +111,7 @@ def test_no_method_counts_nodes_that_are_not_listed(listed: bool) -> None:  # no
             power_law(listed=listed), privacy=NodePrivacy(), mechanism=BoundedDegrees(4, method), epsilon=1
         )
         assert released.zeros is None or listed
-    with pytest.raises(UsageError, match="only where a list of nodes was read"):
+    with pytest.raises(UsageError, match="only if a list of nodes was read"):
         release_degrees(
             power_law(listed=False), privacy=NodePrivacy(), mechanism=BoundedDegrees(4, "cumulative"), epsilon=1
         )
@@ -240,7 +240,7 @@ def test_the_name_of_a_method_stands_for_it_with_all_defaults() -> None:
         (EdgePrivacy(), BoundedDegrees(), EdgePolicy(), "1", "With edge privacy, mechanism must be one of auto, "),
         (NodePrivacy(), "auto", EdgePolicy(duplicates="count"), "1", "equal edges count once"),
         (NodePrivacy(), "auto", EdgePolicy(), "1/1000000000000", "too small"),
-        (NodePrivacy(), "cumulative", EdgePolicy(), "1", "only where a list of nodes was read"),
+        (NodePrivacy(), "cumulative", EdgePolicy(), "1", "only if a list of nodes was read"),
         (NodePrivacy(), BoundedDegrees(method="histogram", bounding="flow"), EdgePolicy(), "1", "after a projection"),
         (NodePrivacy(), "frobenius", EdgePolicy(), "1", "mechanism must be one of auto, cumulative, "),
         (NodePrivacy(), 64, EdgePolicy(), "1", "mechanism must be one of auto, cumulative, "),
@@ -325,7 +325,7 @@ def test_a_graph_of_networkx_is_released_as_its_edges_are() -> None:
         of_nodes = release_degrees(graph, privacy=NodePrivacy(), epsilon=1, source=SeededSource(7))
         assert of_nodes.guarantee.unit.kind == "node"
     for directed in (nx.DiGraph(pairs), nx.MultiDiGraph(pairs)):
-        with pytest.raises(UsageError, match="directed: say which degrees"):
+        with pytest.raises(UsageError, match="directed: choose which degrees"):
             release_degrees(directed, privacy=privacy, epsilon=1, source=TapeSource([]))
         graph = as_graph(directed, policy=EdgePolicy(Direction.IN))
         assert release_degrees(graph, privacy=privacy, epsilon=1).guarantee.epsilon == 1

@@ -268,7 +268,7 @@ def test_parts_are_of_one_condition(tmp_path: Path) -> None:
     assert (together, together.where) == (Profile([9], [1]), SAID)
     assert ah.release(together, epsilon=5, simulations=2).where == SAID
     for others in ([parts[0], parts[2]], [parts[2], parts[1]]):
-        with pytest.raises(UsageError, match="count other rows than others"):
+        with pytest.raises(UsageError, match="were counted with different conditions"):
             read_profile(others)
     with pytest.raises(UsageError, match="where applies to events"):
         read_profile(parts[0], where=WHERE)
@@ -276,7 +276,7 @@ def test_parts_are_of_one_condition(tmp_path: Path) -> None:
         write_part(_table(), tmp_path / "fifth.counts", label="what", like=parts[0], where="day = '2026-11-01'")
     count_into(_table(), parts[0], label="what", part="more")
     assert read_profile(parts[0]) == Profile([6], [1])
-    with pytest.raises(UsageError, match="count other rows than others"):
+    with pytest.raises(UsageError, match="were counted with different conditions"):
         count_into([parts[2]], parts[0])
 
 

@@ -138,13 +138,13 @@ def test_the_same_part_counts_once(tmp_path: Path) -> None:
     total = tmp_path / "total.counts"
     count_into(paths[1:], paths[0], output=total)
     refused = {
-        "'mon' is there twice": [
+        "'mon' is given twice": [
             [paths[0], tmp_path / "copy.counts"],
             [total, paths[0]],
             [total, total.parent / "copy.counts"],
         ],
         "named twice": [[paths[0], tmp_path / "hard.counts"], [tmp_path / "soft.counts", *paths], [paths[0], paths[0]]],
-        "'tue' is there twice": [[total, paths[1]]],
+        "'tue' is given twice": [[total, paths[1]]],
     }
     for sentence, sources in refused.items():
         for source in sources:
@@ -152,9 +152,9 @@ def test_the_same_part_counts_once(tmp_path: Path) -> None:
                 read_profile(source)
     for again in (["a"], paths[:1]):
         options = {} if again == paths[:1] else {"part": "mon"}
-        with pytest.raises(UsageError, match="'mon' is there twice"):
+        with pytest.raises(UsageError, match="'mon' is given twice"):
             count_into(again, total, **options)
-    with pytest.raises(UsageError, match="no name of their own"):
+    with pytest.raises(UsageError, match="events have no name"):
         count_into(["a"], total)
     # A pattern names a file once, however many links to it there are.
     for extra in ("copy", "total", "soft"):
@@ -307,7 +307,7 @@ def test_files_that_are_no_parts(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="damaged"):
         read_profile(path)
     for remote in ("https://example.org/a.counts", "s3://bucket/*.counts"):
-        with pytest.raises(UsageError, match="copy them here first"):
+        with pytest.raises(UsageError, match="copy them to this machine first"):
             read_profile(remote)
     # Texts are labels, whatever they end in.
     assert read_both_ways(["a.counts", "a.counts"]) == Profile.from_counts([2])

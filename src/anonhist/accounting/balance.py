@@ -196,7 +196,7 @@ class Sums:
             raise
         # Also sentences of others about a number or a unit that is none.
         except (DataError, UsageError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise _WrongEntryError(f"entry {place} is not one that this version writes") from None
+            raise _WrongEntryError(f"entry {place} is not in the format of this version") from None
         self.number, self.head = place, row.digest
 
     def _add_chained(self, row: Row, told: Mapping[str, Any]) -> None:
@@ -204,7 +204,7 @@ class Sums:
         says = told["ledger"], told["number"], told["dataset"], details.get("charge")
         is_own = says == (self._ledger, row.number, row.dataset, row.about)
         if not is_own or chained(self.head, row.document) != row.digest:
-            raise _WrongEntryError(f"entry {row.number} was changed, or one before it was")
+            raise _WrongEntryError(f"entry {row.number} was changed, or an earlier entry was")
         self._add(row, told["kind"], details)
 
     def _add(self, row: Row, kind: str, details: Mapping[str, Any]) -> None:
@@ -228,7 +228,7 @@ class Sums:
         is_void = {Completed.kind: False, Voided.kind: True}[kind]
         if row.about is None or ended is None or ended.dataset != row.dataset or (is_void and ended.is_reading):
             does = "voids" if is_void else "completes"
-            raise _WrongEntryError(f"entry {row.number} {does} no charge that it can be about")
+            raise _WrongEntryError(f"entry {row.number} {does} no charge that it could refer to")
         if is_void:
             self._spent[row.dataset] = self._spent[row.dataset].minus(ended.cost)
         del self._pending[row.about]

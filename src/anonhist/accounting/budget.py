@@ -29,8 +29,8 @@ def parse_name(name: str) -> str:
         or name != name.strip()
     ):
         raise UsageError(
-            f"The name of a data set must have 1 to {_LONGEST_NAME} characters on one line, without spaces around it; "
-            f"{name!r:.80} is none."
+            f"The name of a data set must have 1 to {_LONGEST_NAME} characters on one line, without spaces around it, "
+            f"not {name!r:.80}."
         )
     return name
 

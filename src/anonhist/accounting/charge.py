@@ -21,8 +21,8 @@ _FRACTION = re.compile(r"[0-9]+(?:/[0-9]+)?", re.ASCII)
 def damaged(shown: str, what: str) -> DataError:
     """Return the error about a damaged ledger: its address without secrets, and a clause that says what is wrong."""
     return DataError(
-        f"The ledger {shown!r} is damaged: {what}; restore the last backup, and have 'anonhist budget verify' compare "
-        "it with all releases."
+        f"The ledger {shown!r} is damaged: {what}; restore the last backup, and compare it with all releases "
+        "('anonhist budget verify')."
     )
 
 
@@ -119,9 +119,9 @@ def further_cost(asked: Reading, cost: Cost, earlier: Iterable[EarlierReading]) 
         conflicting = [each for each in related if each not in within] or ([] if _is_new(asked, within) else within)
         if conflicting:
             raise UsageError(
-                f"A sketch with noise of this one was read before in another state (entry {conflicting[0].entry} of "
-                "the ledger): both together may show without noise what was counted in between. Nothing was released; "
-                "count what is new in a new sketch, and read that, or the sum of both."
+                "A sketch that shares noise with this one was already read in another state (entry "
+                f"{conflicting[0].entry} of the ledger): together, both may reveal without noise what was counted in "
+                "between. Nothing was released; count new data in a new sketch, and read that, or the sum of both."
             )
     epsilon, delta = cost
     for each in within:
@@ -182,7 +182,7 @@ class Run:
     def __post_init__(self) -> None:
         texts = (*self.settings, *self.settings.values(), self.output)
         if not all(isinstance(each, str) and each.isprintable() for each in texts):
-            raise UsageError("The settings of a run must be texts of one line.")
+            raise UsageError("The settings of a run must be text on one line.")
 
     def details(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -223,7 +223,7 @@ class Charge:
     def __post_init__(self) -> None:
         parse_name(self.dataset)
         if not isinstance(self.guarantee, Guarantee):
-            raise UsageError("A charge needs the guarantee that the release will have.")
+            raise UsageError("A charge needs the guarantee of its release.")
         parse_line(self.mechanism, "mechanism")
         parse_line(self.purpose, "purpose")
         told = self.guarantee

@@ -203,18 +203,18 @@ class Entry:
             return cls(_text(told["ledger"]), _number(told["number"]), event, *named)
         # Also numbers that no memory has room for, and lists in lists without end.
         except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, UsageError):
-            raise DataError("an entry is not one that this version writes") from None
+            raise DataError("an entry is not in the format of this version") from None
 
 
 def _number(value: object) -> int:
     if type(value) is not int:
-        raise DataError("the number of an entry is no whole number")
+        raise DataError("the number of an entry is not a whole number")
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise DataError("a text of an entry is none")
+        raise DataError("a text field of an entry is not text")
     return value
 
 
@@ -242,7 +242,7 @@ def read_entry(row: Row, shown: str) -> Entry:
     try:
         return Entry.read(row.document)
     except DataError:
-        raise damaged(shown, f"entry {row.number} is not one that this version writes") from None
+        raise damaged(shown, f"entry {row.number} is not in the format of this version") from None
 
 
 def append(ours: SqlTransaction, event: Event) -> Row:
@@ -253,7 +253,7 @@ def append(ours: SqlTransaction, event: Event) -> Row:
         digest = chained(head, entry.document)
     except UnicodeEncodeError:
         raise UsageError(
-            "What is charged has names with characters that are no text: write them in UTF-8, and try again."
+            "Names in the charge contain invalid characters: write them in UTF-8, and try again."
         ) from None
     row = Row(entry.number, event.dataset, event.about, entry.document, digest)
     ours.append(row)
@@ -306,14 +306,14 @@ class Repeated:
         if self.outcome is not None:
             where = f", to {run.output!r}" if run is not None and run.output else ""
             return RunError(
-                f"The run {name!r:.80} was released before, as entry {number} of {shown}{where}"
-                f"{file and f', and {file}'}: "
-                "use what was written then, or make another release, with another `run_id`, which is charged anew."
+                f"The run {name!r:.80} was already released, as entry {number} of "
+                f"{shown}{where}{file and f', and {file}'}: use what was written then, or make another release, with "
+                "another `run_id`, at further cost."
             )
         return RunError(
             f"The run {name!r:.80} was charged as entry {number} of {shown}, and whether anybody saw its release is "
-            "unknown: wait if it still runs; if it was killed, look for a file .anonhist-….part where its output was "
-            f"to be, void entry {number} ('anonhist budget void') only if nobody saw anything, and run it again."
+            "unknown: wait if it still runs; if it was killed, look for a file .anonhist-….part in the folder of its "
+            f"output, void entry {number} ('anonhist budget void') only if nobody saw anything, and run it again."
         )
 
 
@@ -333,7 +333,7 @@ def earlier_run(state: SqlTransaction, asked: Charge, shown: str) -> Repeated | 
         if other := difference(event.charge, asked):
             raise UsageError(
                 f"The run {asked.run.id!r:.80} was charged as entry {number} of {shown} with other settings ({other} "
-                "differs): give the same, or another `run_id`."
+                "differs): give the same settings, or another `run_id`."
             )
         receipt = Receipt(state.ledger_id(), number, digest)
         found.append(Repeated(receipt, event.charge, outcome if isinstance(outcome, Completed) else None))

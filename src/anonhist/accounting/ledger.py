@@ -51,7 +51,8 @@ def storage_at(address: str) -> SqlStorage:
     if _MAY_HOLD_A_SECRET.search(address) or (address.startswith(_POSTGRESQL) and _has_odd_colon(address)):
         raise UsageError(
             "A ledger is a file, such as budget.db or sqlite:///budget.db, or an address such as "
-            "postgresql://user@host/database; what was given is neither, and is not shown, as it may hold a password."
+            "postgresql://user@host/database; the given text is neither (it is not shown, since it may contain a "
+            "password)."
         )
     if address.startswith(_POSTGRESQL):
         from anonhist.accounting.postgresql import PostgresqlStorage
@@ -121,7 +122,7 @@ class Ledger:
 
     def __reduce__(self) -> NoReturn:
         """Refuse: the address may hold a password, which no pickle should."""
-        raise UsageError("A ledger cannot be pickled or copied: open it by its address where it is used.")
+        raise UsageError("A ledger cannot be pickled or copied: open it by its address in each process.")
 
     def __enter__(self) -> Self:
         return self
@@ -174,7 +175,7 @@ class Ledger:
         with self._storage.writing() as ours:
             if budget.dataset in self._followed(ours).datasets:
                 raise UsageError(
-                    f"The data set {budget.dataset!r} has a budget already: give the new one another name."
+                    f"The data set {budget.dataset!r} already has a budget: give the new one another name."
                 )
             append(ours, Created(budget))
         return budget
@@ -281,9 +282,9 @@ class Ledger:
                 if isinstance(state, Voided):
                     raise UsageError(
                         f"Entry {receipt.entry} of the ledger was voided while its release was made: nothing was "
-                        "released; make it again, which is charged anew."
+                        "released; make it again, with a new charge."
                     )
-                raise UsageError(f"Entry {receipt.entry} of the ledger was completed before, with another release.")
+                raise UsageError(f"Entry {receipt.entry} of the ledger was already completed, with another release.")
             append(ours, completed)
 
     def void(self, entry: int, reason: str, *, dataset: str | None = None) -> None:
@@ -301,11 +302,11 @@ class Ledger:
         Raises
         ------
         UsageError
-            If there is no such charge, its release was completed, or it was voided before; or if it is a read-out of
+            If there is no such charge, its release was completed, or it was already voided; or if it is a read-out of
             a sketch, which can be made again at no cost, and of which the ledger keeps a fingerprint.
         """
         if not parse_line(reason, "reason"):
-            raise UsageError("`reason` must say why nothing was learned from the data.")
+            raise UsageError("`reason` must explain why nothing was learned from the data.")
         with self._storage.writing() as ours:
             charged = charge_at(ours, entry, self.shown, dataset)
             if charged.charge.reading is not None:
@@ -316,7 +317,7 @@ class Ledger:
             known = ours.about(entry)
             if known is not None:
                 state = read_entry(known, self.shown).event
-                was = "was voided before" if isinstance(state, Voided) else "has a release, which may have been read"
+                was = "was already voided" if isinstance(state, Voided) else "has a release, which may have been read"
                 raise UsageError(f"Entry {entry} cannot be voided: it {was}.")
             append(ours, Voided(charged.dataset, entry, reason))
 

@@ -50,7 +50,7 @@ def placed(address: str) -> Placed:
         name, _, value = each.partition("=")
         if unquote(name) in _ELSEWHERE:
             raise UsageError(
-                f"The address of a ledger names its database before the question mark, and not by {unquote(name)!r}: "
+                f"The address of a ledger must name its database before the question mark, not by {unquote(name)!r}: "
                 "postgresql://host/database."
             )
         if unquote(name) == "schema":
@@ -59,8 +59,8 @@ def placed(address: str) -> Placed:
             others.append(each)
     if len(schemas) > 2 or not all(map(_NAME.fullmatch, schemas)):
         raise UsageError(
-            "The address of a ledger names one schema, or none, in lower-case letters, digits and underscores: end it "
-            "in ?schema=budgets, for example."
+            "The address of a ledger can name one schema, in lower-case letters, digits and underscores: end it in "
+            "?schema=budgets, for example."
         )
     return Placed(f"{scheme}://{rest[:start]}{place}{'?' if others else ''}{'&'.join(others)}", schemas[-1])
 
@@ -69,7 +69,7 @@ def ledgers(connection: Any) -> dict[str, frozenset[str]]:
     """Return all schemas of a database that have tables of a ledger, temporary ones too, and which."""
     found: dict[str, set[str]] = {}
     for schema, table, kind in connection.execute(_FOUND).fetchall():
-        found.setdefault(schema, set()).add(table if kind == "r" else f"{table}, which is no table")
+        found.setdefault(schema, set()).add(table if kind == "r" else f"{table}, which is not a table")
     return {schema: frozenset(tables) for schema, tables in found.items()}
 
 
@@ -81,13 +81,13 @@ def check_sole(found: Mapping[str, frozenset[str]], schema: str, shown: str) -> 
     listed = " and ".join(map(repr, others))
     if all(map(is_temporary, others)):
         raise DataError(
-            f"Somebody's session has temporary tables ({listed}) in the database of the ledger {shown!r} that are "
-            "named like those of a ledger: have that session ended."
+            f"A session has temporary tables ({listed}) in the database of the ledger {shown!r} with names of tables "
+            "of a ledger: end that session."
         )
     if schema in found or len(others) > 1:
         raise DataError(
             f"The database of the ledger {shown!r} has a ledger in {listed}{', too' if schema in found else ''}, and a "
-            "budget could be spent once in each: keep one, and take the others to other databases first."
+            "budget could be spent once in each: keep one, and move the others to other databases first."
         )
     also = f", or name that schema in the address (?schema={others[0]})" if is_named_on_purpose(others[0]) else ""
     raise DataError(
@@ -204,10 +204,11 @@ class PostgresqlStorage(SqlStorage):
             except psycopg.Error:
                 answer = answers.NO_ATTEMPT
         why = {
-            answers.OK: "refuses this login: check user, password and database, or try again if it may be full",
-            answers.REJECT: "takes nobody at the moment, as it starts or ends: try again",
-            answers.NO_RESPONSE: "cannot be reached: check host, port and sslmode, and that it runs",
-            answers.NO_ATTEMPT: "has an address that PostgreSQL does not take: check its parameters",
+            answers.OK: "refuses this login: check user, password and database, or try again if it may have too many "
+            "connections",
+            answers.REJECT: "accepts no connections while it starts or stops: try again",
+            answers.NO_RESPONSE: "cannot be reached: check host, port and sslmode, and that the server runs",
+            answers.NO_ATTEMPT: "has an address that PostgreSQL does not accept: check its parameters",
         }[answer]
         raise DataError(f"The server of the ledger {self.shown!r} {why}.") from None
 
@@ -246,22 +247,23 @@ class PostgresqlStorage(SqlStorage):
             raise DataError(f"The ledger {name} is locked by another program: try again when that has ended.") from None
         if state == "42501":  # insufficient_privilege
             raise OutputError(
-                f"This login has too few rights to the ledger {name}: have its owner grant those to its schema and its "
-                "tables that this takes."
+                f"This login has too few rights to the ledger {name}: ask its owner to grant the missing rights to its "
+                "schema and tables."
             ) from None
         if state == "25006":  # read_only_sql_transaction
             raise OutputError(
-                f"The ledger {name} cannot be written to: its server, or this login, only reads."
+                f"The ledger {name} cannot be written to: its server, or this login, is read-only."
             ) from None
         if state == "53100":  # disk_full
             raise OutputError(f"The ledger {name} could not be written: make room on its disk.") from None
         if state is None or state[:2] in {"08", "57"}:  # the connection broke, or the server ends
             raise DataError(
-                f"The connection to the ledger {name} broke: a charge may have been recorded or not; see 'anonhist "
-                "budget show', and void it if it was."
+                f"The connection to the ledger {name} broke, and a charge may have been recorded: see 'anonhist budget "
+                "show', and void it if it was."
             ) from None
         raise DataError(
-            f"The ledger {name} refused with the SQL state {state}: it may be damaged, or changed by another program."
+            f"The ledger {name} refused with the SQL state {state}: it may be damaged, or was changed by another "
+            "program."
         ) from None
 
 
@@ -293,7 +295,7 @@ def move(storage: SqlStorage) -> Moved:
     Nobody charges meanwhile. Rights to the tables stay; those to the schema are given anew.
     """
     if not isinstance(storage, PostgresqlStorage):
-        raise UsageError(f"A ledger in a file is moved as files are: {storage.shown!r} is no database of PostgreSQL.")
+        raise UsageError(f"{storage.shown!r} is not a PostgreSQL database: move a ledger in a file as you move files.")
     with storage.alone() as connection:
         found = ledgers(connection)
         others = [name for name in found if name != storage.schema]
@@ -306,7 +308,7 @@ def move(storage: SqlStorage) -> Moved:
         source = others[0]
         tables = _tables(connection, source, storage.tables)
         if "anonhist_ledger" not in found[source] or "anonhist_entries" not in found[source]:
-            raise DataError(f"The schema {source!r} has parts of a ledger, and no whole one: nothing was moved.")
+            raise DataError(f"The schema {source!r} has an incomplete ledger: nothing was moved.")
         make_schema(connection, storage.schema, storage.shown)
         connection.execute(f"LOCK TABLE {', '.join(name for name, _ in tables)}")
         before = _last(connection, next(name for name, _ in tables if name.endswith(".anonhist_entries")))

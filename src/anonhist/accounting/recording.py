@@ -91,10 +91,10 @@ def account_of(
     if not address:
         for name, given in (("dataset", dataset), ("purpose", purpose), ("run_id", run_id)):
             if given is not None:
-                raise UsageError(f"`{name}` is for a ledger, and there is none: give `ledger`, or leave it out.")
+                raise UsageError(f"`{name}` requires `ledger`: give that, too, or leave it out.")
         return None
     if dataset is None:
-        raise UsageError("`dataset` is missing: a ledger charges a release to the budget of a data set; give its name.")
+        raise UsageError("`dataset` is missing: give the name of the data set whose budget is charged.")
     run = None
     if run_id is not None:
         told = {name: as_setting(value) for name, value in (settings or {}).items() if value is not None}

@@ -305,8 +305,8 @@ class SqlStorage(ABC):
                 self._run_migrations(ours, version)
         except OutputError as error:
             raise OutputError(
-                f"{error.sentence} Its tables are those of an older version of anonhist: any charge or budget by their "
-                "owner brings them up to date."
+                f"{error.sentence} Its tables are from an older version of anonhist: the next charge or budget by "
+                "their owner migrates them."
             ) from None
 
     def _run_migrations(self, ours: Any, version: int) -> None:
@@ -327,19 +327,19 @@ class SqlStorage(ABC):
             if make:
                 return 0
             raise DataError(
-                f"There is no ledger in {self._shown!r}: make one with 'anonhist budget create', or Ledger.create."
+                f"There is no ledger in {self._shown!r}: create one with 'anonhist budget create' or Ledger.create."
             )
         return self._schema(connection)
 
     def _schema(self, connection: Any) -> int:
         found = connection.execute(self._placed("SELECT value FROM anonhist_ledger WHERE name = 'schema'")).fetchone()
         if found is None or not _NUMBER.fullmatch(str(found[0])):
-            raise damaged(self._shown, "it does not say which schema it has")
+            raise damaged(self._shown, "its schema version is missing")
         version = int(found[0])
         if version > len(self.migrations):
             raise DataError(
                 f"The ledger {self._shown!r} was changed by a newer version of anonhist (its schema is {version}, and "
-                f"this one knows {len(self.migrations)}): install that version."
+                f"this version reads up to {len(self.migrations)}): install that version."
             )
         return version
 

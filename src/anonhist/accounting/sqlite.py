@@ -118,19 +118,19 @@ class SqliteStorage(SqlStorage):
         path = Path(self._path)
         if not make and not path.exists():
             raise DataError(
-                f"There is no ledger {self._path!r}: make one with 'anonhist budget create', or Ledger.create."
+                f"There is no ledger {self._path!r}: create one with 'anonhist budget create' or Ledger.create."
             )
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise OutputError(f"The ledger {self._path!r} cannot be made there: name a file in a folder that exists.")
         # SQLite takes such files for what is beside another database, and removes them.
         if path.name.endswith(BESIDE) or os.path.realpath(path).endswith(BESIDE):
             raise OutputError(
-                f"The ledger {self._path!r} has a name that ends as those of files that SQLite keeps beside a "
-                "database, and removes: give it another name first."
+                f"The ledger {self._path!r} has the ending of a temporary file of SQLite, which may remove it: give it "
+                "another name first."
             )
         # To read from a pipe would wait for somebody to write to it.
         if path.exists() and not path.is_file():
-            raise OutputError(f"The ledger {self._path!r} is not a plain file: name one, or another to be made.")
+            raise OutputError(f"The ledger {self._path!r} is not a regular file: name one, or a new file.")
         # By the name of the file itself: beside that are its last entries.
         self._file = Path(os.path.realpath(path))
         connection = self._opened("rwc" if make else "rw")
@@ -154,9 +154,7 @@ class SqliteStorage(SqlStorage):
     def _check_no_other(self, connection: sqlite3.Connection) -> None:
         query = "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'anonhist%' AND name NOT LIKE 'sqlite%'"
         if not self._has_tables(connection) and connection.execute(query).fetchone()[0]:
-            raise OutputError(
-                f"{self._path!r} is a database of another program: keep the ledger in a file of its own, and name that."
-            )
+            raise OutputError(f"{self._path!r} is a database of another program: keep the ledger in a file of its own.")
 
     def _opened(self, mode: str) -> sqlite3.Connection:
         self._is_still = False
@@ -194,15 +192,15 @@ class SqliteStorage(SqlStorage):
     def _removed_beside(self) -> OutputError:
         return OutputError(
             f"The file {f'{self._file.name}-wal'!r} beside the ledger {self._path!r}, which holds its last entries, "
-            "was removed while programs used it: end them all, and have 'anonhist budget verify' compare the ledger "
-            "with all releases."
+            "was removed while programs used it: end them all, and compare the ledger with all releases ('anonhist "
+            "budget verify')."
         )
 
     def _check_nothing_beside(self) -> None:
         beside = self._file.with_name(f"{self._file.name}-wal")
         if beside.exists() and beside.stat().st_size:
             raise DataError(
-                f"The ledger {self._path!r} cannot be read where nothing can be written, since its last entries are in "
+                f"The ledger {self._path!r} cannot be read on a read-only disk, since its last entries are in "
                 f"{beside.name!r} beside it: copy both files to another folder."
             )
 
@@ -259,8 +257,8 @@ class SqliteStorage(SqlStorage):
                 f"The ledger {name} cannot be opened: check the rights to the file and its folder."
             ) from None
         raise DataError(
-            f"The ledger {name} is damaged, or no ledger: restore the last backup, and have 'anonhist budget verify' "
-            "compare it with all releases."
+            f"The ledger {name} is damaged, or not a ledger: restore the last backup, and compare it with all releases "
+            "('anonhist budget verify')."
         ) from None
 
 

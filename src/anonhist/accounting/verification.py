@@ -60,7 +60,7 @@ class Derivation:
             self._readings.setdefault(identity, []).append((number, event))
         # Version 1 of the schema did not round what a charge costs.
         if event.cost not in {cost, cost.rounded()}:
-            return "costs something else than its guarantee says"
+            return "has a cost that differs from its guarantee"
         if min(budget.limit.minus(total)) < 0:
             return f"spends more of {dataset!r} than was left"
         return repeats
@@ -90,9 +90,9 @@ class Derivation:
         does = "voids" if isinstance(event, Voided) else "completes"
         charge = self._charges.get(event.about)
         if charge is None or charge.dataset != event.dataset:
-            return f"{does} entry {event.about}, which is no earlier charge to {event.dataset!r}"
+            return f"{does} entry {event.about}, which is not an earlier charge to {event.dataset!r}"
         if event.about in self._ended:
-            return f"{does} entry {event.about}, which was completed or voided before"
+            return f"{does} entry {event.about}, which was already completed or voided"
         self._ended.add(event.about)
         if isinstance(event, Voided):
             self._spent[event.dataset] = self._spent[event.dataset].minus(charge.cost)
@@ -146,7 +146,7 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
     by_number, outcomes = {row.number: row for row in rows}, {row.about: row for row in rows}
     for each in compared:
         if each.receipt is None:
-            problems.append(f"{each.name!r} was released without a ledger: it is charged nowhere.")
+            problems.append(f"{each.name!r} was released without a ledger and never charged.")
         elif each.receipt.ledger != own:
             problems.append(f"{each.name!r} was charged to another ledger.")
         else:
@@ -171,11 +171,11 @@ def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
         except DataError as error:
             return entries, [f"Entry {place} was changed: {error}."]
         if entry.document != row.document:
-            return entries, [f"Entry {place} is not written as this version writes it."]
+            return entries, [f"Entry {place} is not in the format of this version."]
         event = entry.event
         says = (entry.ledger, entry.number, event.dataset, event.about)
         if row.digest != head or says != (own, row.number, row.dataset, row.about):
-            return entries, [f"Entry {place} was changed, or one before it was."]
+            return entries, [f"Entry {place} was changed, or an earlier entry was."]
         entries.append(entry)
     return entries, []
 
@@ -192,11 +192,11 @@ def _charge(receipt: Receipt, row: Row | None, dataset: str | None) -> str | Non
     """Return what is wrong with the entry that a file was charged as, or None."""
     if row is None:
         return (
-            f"was charged as entry {receipt.entry}, which the ledger does not have: its end was cut off, or an old "
-            "backup was restored."
+            f"was charged as entry {receipt.entry}, which is not in the ledger: its last entries were deleted, or an "
+            "old backup was restored."
         )
     if row.digest != receipt.head:
-        return f"was charged as entry {receipt.entry}, which was another one: the ledger was rewritten."
+        return f"was charged as entry {receipt.entry}, which is another charge: the ledger was rewritten."
     event = _event(row)
     if event is None:
         return f"was charged as entry {receipt.entry}, which is damaged."
@@ -209,18 +209,18 @@ def _outcome(file: Released, row: Row | None) -> str | None:
     """Return in what a file is not what its charge became, or None."""
     if row is None:
         return (
-            "is charged, but the ledger does not know its content: later entries were cut off, or an old backup was "
+            "is charged, but its content is not in the ledger: later entries were deleted, or an old backup was "
             "restored."
         )
     event = _event(row)
     if event is None:
-        return f"is charged, but entry {row.number}, which says what it became, is damaged."
+        return f"is charged, but entry {row.number}, which completed or voided it, is damaged."
     if not isinstance(event, Completed):
         return "was released, although its charge was voided."
     if event.digest != file.digest:
-        return "is not what was released: its content was changed."
+        return "was changed after its release: its content differs."
     if event.rest is not None and event.rest not in file.rest:
-        return "is not what was released: its expected errors, intervals or words were changed."
+        return "was changed after its release: its expected errors, intervals or words differ."
     return None
 
 

@@ -71,7 +71,7 @@ def open_whole(
     except AnonhistError:
         raise
     except OSError as error:
-        reason = error.strerror or "the system does not take such a name"
+        reason = error.strerror or "the system does not accept this name"
         raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
 
 
@@ -125,7 +125,7 @@ def content_of(source: str | Path) -> bytes:
         raise
     except (OSError, ValueError) as error:
         raise unreadable(source, error) from None
-    raise DataError(f"{str(source)!r} is not a plain file; name one that is.")
+    raise DataError(f"{str(source)!r} is not a regular file; name one.")
 
 
 def _piped(descriptor: int, named: str) -> bytes:
@@ -148,5 +148,5 @@ def _piped(descriptor: int, named: str) -> bytes:
             # Who wrote has gone, and nothing is left to read.
             return bytes(content)
         elif monotonic() > latest:
-            raise DataError(f"{named!r} is a pipe that nobody writes to: name a plain file.")
-    raise DataError(f"{named!r} is a pipe that delivers more than 2^30 bytes: name a plain file.")
+            raise DataError(f"{named!r} is a pipe without a writer: name a regular file.")
+    raise DataError(f"{named!r} is a pipe with more than 2^30 bytes: name a regular file.")

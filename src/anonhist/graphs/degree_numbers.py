@@ -330,7 +330,7 @@ def falls(data: DegreeData) -> Ints:
 def _levels(at: ArrayLike) -> Ints:
     levels = whole_levels(at)
     if levels.ndim != 1 or bool(np.any(levels < 0)) or bool(np.any(levels[1:] <= levels[:-1])):
-        raise UsageError("at must be ascending degrees, whole numbers from 0 on, such as [1, 10, 100].")
+        raise UsageError("at must be ascending whole numbers of at least 0, such as [1, 10, 100].")
     return levels
 
 

@@ -172,7 +172,7 @@ _KONECT_HEADER = re.compile(rb"\s*%\s*(sym|asym|bip)\b\s*(\w*)", re.IGNORECASE)
 _GRAPH = re.compile(r"^(\s*graph\s*\[)", re.IGNORECASE | re.MULTILINE)
 _BARE_GRAPHML = re.compile(rb"<graphml(?=[\s>])(?![^>]*\sxmlns\s*=)")
 _NAMED_GRAPHML = b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"'
-_FROM_HERE = "Files of KONECT, Pajek, Matrix Market, GraphML and GML are read from this machine, each by its name"
+_FROM_HERE = "KONECT, Pajek, Matrix Market, GraphML and GML files are read only from this machine, each by its name"
 
 
 def local_files(source: str, form: EdgeFormat) -> list[str]:
@@ -181,7 +181,7 @@ def local_files(source: str, form: EdgeFormat) -> list[str]:
         raise UsageError(f"{_FROM_HERE}: write it to a file here first.")
     found = readable(source)
     if form.is_document and len(found) > 1:
-        raise UsageError(f"{mask(source)!r} matches {len(found)} files, and each holds a graph of its own: name one.")
+        raise UsageError(f"{mask(source)!r} matches {len(found)} files, and each holds a separate graph: name one.")
     return found
 
 
@@ -196,12 +196,12 @@ def check_konect(paths: list[str], policy: EdgePolicy) -> None:
         kind, weights = (b"", b"") if header is None else (part.lower() for part in header.groups())
         if kind == b"bip":
             raise public_error(
-                f"The file {mask(path)!r} says that it is bipartite: it numbers two kinds of nodes from 1 on, so equal "
-                "numbers are different nodes. Give those of one kind other names first, such as r1 for 1."
+                f"The file {mask(path)!r} is bipartite: it numbers two kinds of nodes from 1 on, so equal numbers are "
+                "different nodes. Rename the nodes of one kind first, such as 1 to r1."
             )
         if weights == b"dynamic":
             raise public_error(
-                f"The file {mask(path)!r} says that its edges come and go: write those of one moment to a file."
+                f"The file {mask(path)!r} has edges that change over time: write those of one moment to a file."
             )
         if kind == b"sym" and policy.direction.is_directed:
             raise UsageError(f"The file {mask(path)!r} {UNDIRECTED}")
@@ -251,12 +251,12 @@ def _matrix(path: str) -> _Matrix:
     with translate_failures("The input", path=path), unpacked_lines(path) as file:
         banner = _BANNER.match(file.readline(1024))
         if banner is None:
-            raise public_error(f"{what} does not begin with the line of a matrix, %%MatrixMarket matrix coordinate ….")
+            raise public_error(f"{what} does not begin with the header line %%MatrixMarket matrix coordinate ….")
         kind, layout, field, symmetry = (part.lower() for part in banner.groups())
         if (kind, layout) != ("matrix", "coordinate") or field not in _FIELDS or symmetry not in _SYMMETRIES:
             raise public_error(
                 f"{what} is not a matrix in coordinates of the kinds {', '.join(_FIELDS)}, and of the symmetries "
-                f"{', '.join(_SYMMETRIES)}: write it as one, as scipy.io.mmwrite does of a sparse matrix."
+                f"{', '.join(_SYMMETRIES)}: write it as one, such as with scipy.io.mmwrite from a sparse matrix."
             )
         for number, line in enumerate(islice(file, _LONGEST_PREFACE), start=2):
             if line.strip() and not line.lstrip().startswith("%"):
@@ -265,7 +265,7 @@ def _matrix(path: str) -> _Matrix:
                     break
                 rows, columns, entries = (int(size) for size in sizes.groups())
                 if rows != columns:
-                    raise DataError("A matrix of edges must be square: a row and a column for each node.")
+                    raise DataError("A matrix of edges must be square, with a row and a column for each node.")
                 return _Matrix(rows, entries, number, _FIELDS[field], symmetry != "general")
     raise DataError(f"{what} has no line with the size of its matrix: numbers of rows, columns and entries.")
 
@@ -283,8 +283,7 @@ def _matrix_ends(connection: Any, path: str, policy: EdgePolicy) -> Any:
     lines = lines.filter(r"NOT regexp_matches(label, '^\s*(%|$)')")
     if lines.aggregate("count(*)").fetchall() != [(matrix.entries,)]:
         raise DataError(
-            f"The file {mask(path)!r} has more or fewer entries than the line with its size says: it is cut off, or "
-            "was changed."
+            f"The file {mask(path)!r} has more or fewer entries than its size line states: it was cut off or changed."
         )
     names = ["source", "target", *matrix.values]
     entry = r"^\s*(\d+)\s+(\d+)" + r"\s+(\S+)" * len(matrix.values) + r"\s*$"
@@ -340,9 +339,9 @@ def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[
             found = [parse_gml(_GRAPH.sub(r"\1 multigraph 1 ", text, count=1), label="id")]
     except Exception:  # noqa: BLE001  # parsers raise what they like, and quote what they stumbled over
         called = "GraphML" if form is EdgeFormat.GRAPHML else "GML"
-        raise DataError(f"{what} is not a file of {called} that networkx reads.") from None
+        raise DataError(f"{what} is not a {called} file that networkx can read.") from None
     if len(found) != 1:
-        raise DataError(f"{what} holds {len(found)} graphs: write one to a file of its own.")
+        raise DataError(f"{what} holds {len(found)} graphs: write one of them to a separate file.")
     (graph,) = found
     if policy.direction.is_directed and not graph.is_directed():
         raise UsageError(f"{what} {UNDIRECTED}")
@@ -350,7 +349,7 @@ def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[
     if form is EdgeFormat.GRAPHML:
         names = {node: node for node in graph}
     elif len(set(map(str, names.values()))) < len(names):
-        raise DataError(f"{what} has two nodes of one name: give each a label of its own.")
+        raise DataError(f"{what} has two nodes with the same name: give each a unique label.")
     return [(names[first], names[second]) for first, second in graph.edges()], list(names.values())
 
 

@@ -29,7 +29,7 @@ def edge_columns(header: Header, origin: str | None, target: str | None, *, may_
     header.require(source=origin, target=target)
     names = header.names
     if origin is not None and origin == target:
-        raise UsageError("The two ends of an edge must be two columns (`origin` and `target`).")
+        raise UsageError("The two ends of an edge must be in two columns (`origin` and `target`).")
     if len(names) < 2:
         raise DataError("Edges need two columns, one for each end.")
     if origin is None and target is None:

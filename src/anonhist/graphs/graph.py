@@ -325,7 +325,7 @@ def _check_array(array: object, dtype: np.dtype[np.generic], what: str) -> None:
 def _sorted_edges(sources: Ints, targets: Ints, num_nodes: int) -> tuple[Ints, Ints]:
     """Return edges in ascending order; refuse ends that are not nodes."""
     if num_nodes > MAX_NODES:
-        raise DataError("A graph can have 2^31 nodes at most.")
+        raise DataError("A graph can have at most 2^31 nodes.")
     if sources.size != targets.size:
         raise DataError("Each edge needs a source and a target.")
     if not sources.size:

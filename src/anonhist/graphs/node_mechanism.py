@@ -47,8 +47,8 @@ LIST_STAYS = {
     NeighboringRelation.SUBSTITUTE: "the list of nodes, which is public, does not depend on the edges",
 }
 NEEDS_NODES = (
-    "How many nodes there are can be released with node privacy only where a list of nodes was read (`nodes`): "
-    "in edges alone, one node makes others come and go."
+    "With node privacy, the number of nodes can be released only if a list of nodes was read (`nodes`): without one, a "
+    "single node decides whether its neighbors count as nodes."
 )
 
 

@@ -20,7 +20,7 @@ from anonhist.ingest.query import record_batches, text_buffers
 from anonhist.numeric.arrays import Ints
 from anonhist.numeric.hashing import hash_buffer
 
-UNLISTED = "An edge ends in a node that is not listed: list all nodes, or leave the list out (`nodes`)."
+UNLISTED = "A node of an edge is not listed: list all nodes, or leave the list out (`nodes`)."
 _ROWS = 1 << 20
 _COLUMN = "node"
 

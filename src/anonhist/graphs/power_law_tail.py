@@ -19,13 +19,13 @@ from anonhist.releases.evidence import NORMAL_95
 _STARTS, _PLACES, _LEAST_NODES = 50, 256, 50
 _BOOTSTRAPS = 32
 _EMPTY = "No node has a degree in the tail, so nothing can be estimated: the interval covers every possible value."
-_STEEP = "Hardly any degree exceeds the smallest of the tail: the exponent may be arbitrarily large."
+_STEEP = "Hardly any degree exceeds the start of the tail: the exponent may be arbitrarily large."
 _FLAT = "The distribution of degrees falls more slowly than any power law."
 _OF_LIKELIHOOD = "the interval is that of the likelihood"
 _OF_STARTS = "the interval is that of the likelihood, for all smallest degrees that may as well have been chosen"
 _NO_END = "hardly any degree exceeds the smallest of the tail"
 _FEW = f"fewer than {_LEAST_NODES} nodes have degrees to choose the smallest of the tail from; give `min_degree`"
-_FAR_OFF = "wherever a power law is taken to begin, the degrees are far from it"
+_FAR_OFF = "the degrees are far from a power law, wherever it may begin"
 # Exponents are looked for between these; the distribution itself needs more than 1.
 LEAST, MOST = 1.0 + 1e-6, 20.0
 _HALVINGS = 34

@@ -241,11 +241,11 @@ class _Asked:
             raise UsageError("Pairs, matrices and networkx graphs have no columns to name and no delimiter.")
         if self.format is not None and (not is_file or self.says_columns):
             raise UsageError(
-                "`format` is for files that say themselves what an edge is: leave it out for tables, of which you name "
-                "the columns (`origin` and `target`), the separator (`delimiter`) or the comments (`comment`)."
+                "`format` is for graph files: leave it out for tables, for which you can name the columns (`origin` "
+                "and `target`), the separator (`delimiter`) and the comments (`comment`)."
             )
         if self.comment is not None and not is_delimited(source):
-            raise UsageError("Comments are left out of delimited files on this machine alone: leave `comment` out.")
+            raise UsageError("Comments are recognized only in delimited files on this machine: leave `comment` out.")
         if self._is_of_nodes and source == "-":
             raise UsageError("Standard input can be read once: as edges or as nodes, not as both.")
 

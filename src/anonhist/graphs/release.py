@@ -28,7 +28,7 @@ from anonhist.releases.content import charged
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
 )
-_MISSING = "An id is missing: leave out edges that lack an end."
+_MISSING = "An id is missing: leave out edges without both ends."
 
 
 class NetworkxGraph(Protocol):
@@ -127,14 +127,14 @@ def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -
     """Make a graph of the names of ends: of all sources, then of all targets."""
     listed = ends.names if nodes is None else _name_ids(nodes if isinstance(nodes, np.ndarray) else list(nodes)).names
     if len(listed) > MAX_NODES:
-        raise DataError("A graph can have 2^31 nodes at most.")
+        raise DataError("A graph can have at most 2^31 nodes.")
     # Python sorts texts by code points.
     names = sorted(listed)
     ranks = dict(zip(names, range(len(names)), strict=True))
     try:
         renamed = np.array([ranks[name] for name in ends.names], dtype=np.int64)
     except KeyError:
-        raise DataError("An edge ends in a node that is not listed: list all nodes, or leave the list out.") from None
+        raise DataError("A node of an edge is not listed: list all nodes, or leave the list out.") from None
     sources, targets = np.split(renamed[ends.codes], 2)
     edges = normalize(sources, targets, num_nodes=len(names), policy=policy)
     identities = keyed_hash(names, key=IDENTITY_KEY)[:, 0].copy()
@@ -168,7 +168,7 @@ def _matrix_ends(matrix: Any, policy: EdgePolicy) -> NDArray[Any]:
             "A matrix has one entry per pair of nodes, so equal edges cannot be counted separately: merge them."
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError("A matrix of edges must be square: a row and a column for each node.")
+        raise DataError("A matrix of edges must be square, with a row and a column for each node.")
     entries = matrix.tocsr(copy=True)
     entries.sum_duplicates()
     entries.eliminate_zeros()
@@ -194,7 +194,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
         distinct, codes = np.unique(ids, return_inverse=True)
         return _Named(list(map(str, distinct.tolist())), codes)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OT":
-        raise UsageError("An array of ids must hold numbers or texts: ids of other types have no unique text.")
+        raise UsageError("An array of ids must hold numbers or strings: ids of other types have no unique text.")
     listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
     named = [value_name(each, only_whole=True) for each in listed]
     texts = [name for name in named if name is not None]
@@ -204,7 +204,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
     try:
         num_ids, num_pairs = len(set(listed)), len(set(zip(listed, texts, strict=True)))
     except Exception:  # noqa: BLE001  # whatever the ids raise when they are compared; it may quote them
-        raise DataError("The ids of nodes must be hashable, such as numbers or texts.") from None
+        raise DataError("The ids of nodes must be hashable, such as numbers or strings.") from None
     if not num_ids == num_pairs == len(places):
         raise DataError(
             "Ids of nodes are compared as text. Some different ids have the same text, such as 1 and '1', or equal ids "
@@ -321,8 +321,8 @@ def release_degrees(
             raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not {kind_of(graph)}.")
         if graph.is_directed():
             raise UsageError(
-                "This networkx graph is directed: say which degrees are counted, as in "
-                "as_graph(graph, policy=EdgePolicy(Direction.IN)), and release those of the result."
+                "This networkx graph is directed: choose which degrees to count, as in as_graph(graph, "
+                "policy=EdgePolicy(Direction.IN)), and release those of the result."
             )
         graph = as_graph(graph)
     listed = graph.nodes_listed if isinstance(graph, Graph) else graph.num_nodes is not None

@@ -338,7 +338,7 @@ def _check_readable(name: str) -> None:
         raise public_error(f"{name!r} is a folder; name its files, such as '{name}/*.parquet'.")
     if not path.is_file():
         # A pipe can be read once, and finding the columns would be that once.
-        raise DataError(f"{name!r} is not a plain file; pipe what it holds into standard input and read '-'.")
+        raise DataError(f"{name!r} is not a regular file; pipe what it holds into standard input and read '-'.")
     try:
         with path.open("rb") as file:
             empty = not file.read(1)

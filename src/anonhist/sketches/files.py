@@ -102,7 +102,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
     """Open the file of a sketch; the path is for the sentences of errors."""
     # Opening a pipe would wait for somebody to write to it.
     if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # pathlib may raise
-        raise DataError(f"{str(path)!r} is not a plain file; name one that holds a sketch.")
+        raise DataError(f"{str(path)!r} is not a regular file; name one that holds a sketch.")
     try:
         file = source.open("rb")
     except (OSError, ValueError) as error:
@@ -119,7 +119,7 @@ def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
         except ValueError:
             raise DataError("it is empty") from None
         except OSError:
-            raise DataError("it is not a plain file") from None
+            raise DataError("it is not a regular file") from None
         _check_whole(content)
         return _decode(content)
 

@@ -293,7 +293,7 @@ def _check(_: click.Context, __: click.Parameter, sources: tuple[str, ...]) -> t
             "quotes, such as 'logs/*.csv'."
         )
     if are_parts(sources) and any("://" in source for source in sources):
-        raise UsageError("Parts are private, and are read from files of this machine: copy them here first.")
+        raise UsageError("Parts are private and are read only from local files: copy them to this machine first.")
     return sources
 
 

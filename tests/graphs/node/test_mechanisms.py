@@ -281,9 +281,9 @@ def test_plain_noise_would_not_be_enough_for_rounded_lists() -> None:
 
 def test_what_is_not_listed_is_not_counted() -> None:
     star = graph_of([(0, 1), (0, 2), (0, 3)], 4, listed=False)
-    with pytest.raises(UsageError, match="only where a list of nodes was read"):
+    with pytest.raises(UsageError, match="only if a list of nodes was read"):
         CumulativeDegrees(Fraction(1), max_degree=2).release(star)
-    with pytest.raises(UsageError, match="only where a list of nodes was read"):
+    with pytest.raises(UsageError, match="only if a list of nodes was read"):
         HistogramDegrees(Fraction(1), max_degree=2, nodes_listed=True).release(star)
     for mechanism in (
         SurvivalDegrees(Fraction(1), max_degree=2),

@@ -204,7 +204,7 @@ def open_parts(source: Any) -> list[PartFile]:
     """Open the parts, at least one, that a path, a pattern or a list of paths names; refuse a file named twice."""
     named = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
     if any(is_remote(name) for name in named):
-        raise UsageError("Parts are private, and are read from files of this machine: copy them here first.")
+        raise UsageError("Parts are private and are read only from local files: copy them to this machine first.")
     paths = [path for name in named for path in (match_files(name) or [name])]
     if len({identity(path) for path in paths}) < len(paths):
         # Before its name is found twice: this sentence says more.
@@ -337,7 +337,7 @@ def refuse_settled(**given: Any) -> None:
     """Refuse keywords of :func:`read_profile` that were settled when the parts were counted."""
     for name, value in given.items():
         if value is not None and value != _SETTLED.get(name):
-            raise UsageError(f"Parts are counted already, and `{name}` applies to events: leave it out.")
+            raise UsageError(f"Parts are already counted, and `{name}` applies to events: leave it out.")
 
 
 def check_bound(max_per_user: Any) -> int | None:

@@ -124,8 +124,8 @@ def together(documents: Iterable[PartDocument]) -> PartDocument:
             )
         if other.where != first.where:
             raise UsageError(
-                "Some of these parts count other rows than others (`where`): count all with the same condition, or all "
-                "without."
+                "These parts were counted with different conditions (`where`): count all with the same condition, or "
+                "all without."
             )
     names = tuple(name for each in documents for name in each.parts)
     check_distinct(names)
@@ -141,8 +141,8 @@ def check_distinct(names: tuple[str, ...]) -> None:
         plain = normalize("NFC", name).strip().casefold()
         if plain in seen:
             raise UsageError(
-                f"The part {name!r} is there twice, on its own or in a total: leave one out, or, if other events have "
-                "that name, count these again under another (`part`)."
+                f"The part {name!r} is given twice, on its own or in a total: leave one out or, if different events "
+                "have that name, count these again under another (`part`)."
             )
         seen.add(plain)
 

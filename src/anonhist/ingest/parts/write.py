@@ -74,9 +74,9 @@ def private_file(
     except AnonhistError:
         raise
     except FileExistsError:
-        raise UsageError(f"{str(target)!r} exists already; choose another name or overwrite it.") from None
+        raise UsageError(f"{str(target)!r} already exists; choose another name, or overwrite it.") from None
     except OSError as error:
-        reason = error.strerror or "the system does not take such a name"
+        reason = error.strerror or "the system does not accept this name"
         raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
 
 
@@ -324,7 +324,7 @@ def count_into(
         if is_parts(source):
             given = (label, count, user, max_per_user, part, table, format, delimiter)
             if any(each is not None for each in given) or not header:
-                raise UsageError("Parts are counted already: leave out all that says how to read events.")
+                raise UsageError("Parts are already counted: leave out all options for reading events.")
             parts += open_parts(source)
         else:
             day = _day(base.document, source, user, max_per_user, part)
@@ -364,7 +364,7 @@ def _day(
     check_users_like(total, user, bound)
     name = name_of(source) if part is None else part
     if name is None:
-        raise UsageError("These events have no name of their own: give the public name of the part (`part`).")
+        raise UsageError("These events have no name: give the public name of the part (`part`).")
     return replace(total, parts=(parse_part(name),))
 
 
@@ -404,5 +404,5 @@ def _lock(file: Any, path: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError as error:
-        message = f"{path!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
+        message = f"{path!r} could not be locked ({error.strerror}): copy it to a local disk."
         raise OutputError(message) from None
