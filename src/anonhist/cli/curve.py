@@ -126,9 +126,12 @@ def curve(
 ) -> None:
     """Estimate a curve, such as rarefaction, with a confidence band.
 
-    \b KIND is one of rarefaction  how many labels a sample of any size would contain guessing     the share of accounts
-    that a number of guesses breaks hill         Hill numbers: the effective number of labels, with less weight on rare
-    ones as the order grows
+    \b
+    KIND is one of
+      rarefaction  how many labels a sample of any size would contain
+      guessing     the share of accounts that a number of guesses breaks
+      hill         Hill numbers: the effective number of labels, with less
+                   weight on rare ones as the order grows
 
     SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, the curve is private and costs no
     more budget. From any other source, the curve is computed from the exact data and is not private.
