@@ -85,10 +85,17 @@ class LearnedWeights(RowWeights):
     """
 
     def __init__(
-        self, prior: LearnedPrior, noisy: NoisyRows, epsilon: float, grid: float, scales: _Numbers | None
+        self,
+        prior: LearnedPrior,
+        noisy: NoisyRows,
+        epsilon: float,
+        grid: float,
+        scales: _Numbers | None,
+        *,
+        reach: float,
     ) -> None:
         del scales
-        super().__init__(noisy, epsilon, grid, None)
+        super().__init__(noisy, epsilon, grid, None, reach=reach)
         self._prior, self._sides = prior, noisy.sums.shape[0] // 2
         self._half = self.places.size // 2
         here = np.arange(1.0, noisy.sums.shape[1] + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.estimate import Estimate
 
@@ -16,6 +16,7 @@ class KnownRuns:
     """What a release says of its prevalences, for a class with a profile and runs: whole numbers ± what runs show."""
 
     profile: Profile
+    where: ClassVar[None] = None
 
     def resimulate(self) -> Sequence[Profile]:
         """Return the runs."""
