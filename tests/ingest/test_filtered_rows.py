@@ -185,6 +185,16 @@ def test_columns_must_be_of_the_schema(tmp_path: Path) -> None:
         read_profile(twice, label="what", where=WHERE)
 
 
+def test_values_of_json_that_have_no_name_are_compared(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"q": "a", "x": 1e300}\n{"q": "b", "x": 7.0}\n{"q": "c", "x": "1e300"}\n{"q": "d"}\n')
+    for where, many in (("x = '7'", 1), ("x = '1e300'", 2), ("x > '2'", 1), ("x is null", 1)):
+        assert read_profile(str(path), label="q", where=where).n == many
+    # A label must have one, whatever else it is compared with.
+    with pytest.raises(DataError, match="2\\^53"):
+        read_profile(str(path), label="x", where="x is not null")
+
+
 @each_of(
     "name",
     [

@@ -19,6 +19,7 @@ from anonhist.ingest.files import COUNTED, LINES, Form, check_stated, check_ther
 from anonhist.ingest.holders import ArrowTable, Files, FrameOfPolars, Holder, NoTable, Reading, StandardInput, holder_of
 from anonhist.ingest.memory import counted_table, plain_labels
 from anonhist.ingest.protection import Protection
+from anonhist.ingest.typed_files import ComparedKey
 from anonhist.ingest.where import filtered
 
 _STRUCTURES = (
@@ -214,7 +215,9 @@ class Source:
         if self.holder.form is Form.JSON:
             # Whoever mistyped the name of a release is not told of keys.
             check_there(self.holder.of)
-            keys = (*self.rows.keys(), *protection.columns_read, *protection.filtering, *others)
+            # The first of equal keys counts: what is named has to have a name.
+            compared = map(ComparedKey, protection.filtering)
+            keys = (*self.rows.keys(), *protection.columns_read, *others, *compared)
         asked = Reading(keys, twice=twice, progress=progress, spilling=spilling, limits=self.limits)
         with self.holder.open(asked) as opened:
             yield opened if protection.where is None else filtered(opened, protection.where)

@@ -31,7 +31,7 @@ from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
 from anonhist.ingest.files import Form
 from anonhist.ingest.plain_types import backquoted
 from anonhist.ingest.query import record_batches
-from anonhist.ingest.typed_files import LARGE_FLOAT, keys_to_read
+from anonhist.ingest.typed_files import LARGE_FLOAT, ComparedKey, keys_to_read
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 if TYPE_CHECKING:
@@ -196,16 +196,17 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
         f"from_json(line, {_literal(texts)}, map({_STRICT})) AS written",
         f"from_json(line, {_literal(numbers)}) AS number",
     )
-    return rows.selectExpr(*(f"{_name_of_json(backquoted(name))} AS {backquoted(name)}" for name in names))
+    return rows.selectExpr(*(f"{_name_of_json(name)} AS {backquoted(name)}" for name in names))
 
 
 def _name_of_json(key: str) -> str:
-    text, number = f"written.{key}", f"number.{key}"
+    text, number = f"written.{backquoted(key)}", f"number.{backquoted(key)}"
+    large = text if isinstance(key, ComparedKey) else f"raise_error('{LARGE_FLOAT}')"
     # NaN and Infinity come in quotation marks if they had none; strings of that name come without, and as numbers, too.
     return (
         f"CASE WHEN {number} IS NULL OR {text} RLIKE '^-?[0-9]+$|^[-+]?[A-Za-z]' THEN {text} "
         f"WHEN isnan({number}) THEN NULL "
-        f"WHEN abs({number}) >= {LARGEST_NAMED} THEN raise_error('{LARGE_FLOAT}') "
+        f"WHEN abs({number}) >= {LARGEST_NAMED} THEN {large} "
         f"WHEN {number} = floor({number}) THEN CAST(CAST({number} AS BIGINT) AS STRING) ELSE {text} END"
     )
 

@@ -32,10 +32,16 @@ _FLOAT = f"TRY_CAST({_TEXT} AS DOUBLE)"
 _NAME = (
     f"CASE WHEN json_type({{value}}) IS DISTINCT FROM 'DOUBLE' OR regexp_full_match({_TEXT}, '-?[0-9]+') THEN {_TEXT} "
     f"WHEN isnan({_FLOAT}) THEN NULL "
-    f"WHEN coalesce(abs({_FLOAT}), 'inf') >= {LARGEST_NAMED} THEN error('{LARGE_FLOAT}') "
+    f"WHEN coalesce(abs({_FLOAT}), 'inf') >= {LARGEST_NAMED} THEN {{large}} "
     f"WHEN {_FLOAT} = trunc({_FLOAT}) THEN CAST(CAST({_FLOAT} AS BIGINT) AS VARCHAR) "
     f"ELSE {_TEXT} END"
 )
+
+
+class ComparedKey(str):
+    """A key of JSON lines that is only compared: values need no names, and large floats are as the engine has them."""
+
+    __slots__ = ()
 
 
 def json_table(
@@ -49,8 +55,8 @@ def json_table(
 
     Strings come as they are, and whole numbers as such, 7.0 like 7: programs write whole numbers as floats once a value
     is missing. Floats of 2^53 and more, infinity among them, no longer tell whole numbers apart: the engine refuses
-    them. NaN is null. Fractions come in their shortest form, truth values as words, lists and objects as JSON without
-    spaces.
+    them, but for a :class:`ComparedKey`. NaN is null. Fractions come in their shortest form, truth values as words,
+    lists and objects as JSON without spaces.
     """
     names = keys_to_read(keys)
     spelled = [{spelling for path in paths if (spelling := keys_of_path(path).get(name))} for name in names]
@@ -71,14 +77,16 @@ def json_table(
         picked = [f"keys[{literal(name)}] AS {quoted(each)}" for name, each in zip(names, held, strict=True)]
         rows = rows.project(", ".join(picked + ([file] if any(spelled) else [])))
     texts = []
-    for name, spellings in zip(held, spelled, strict=True):
-        values = (_NAME.format(value=quoted(name)), *(value_in_folder(file, each) for each in sorted(spellings)))
+    for key, name, spellings in zip(names, held, spelled, strict=True):
+        value = quoted(name)
+        large = _TEXT.format(value=value) if isinstance(key, ComparedKey) else f"error('{LARGE_FLOAT}')"
+        values = (_NAME.format(value=value, large=large), *(value_in_folder(file, each) for each in sorted(spellings)))
         texts.append(f"coalesce({', '.join(values)}) AS {quoted(name)}")
     return opened_relation(rows.project(", ".join(texts)), Schema.FOUND, names)
 
 
 def keys_to_read(keys: Iterable[str | None]) -> list[str]:
-    """Return the keys to read, at least one, each once."""
+    """Return the keys to read, at least one, each once: the first of those that are equal."""
     names = list(dict.fromkeys(key for key in keys if key))
     if not names:
         raise UsageError("JSON lines have no header: say which keys to read.")
