@@ -39,7 +39,7 @@ _NAME = (
 
 
 class ComparedKey(str):
-    """A key of JSON lines whose values are compared and named nowhere: floats of 2^53 and more are as the engine writes them."""
+    """A key of JSON lines that is only compared: values need no names, and large floats are as the engine has them."""
 
     __slots__ = ()
 
