@@ -60,7 +60,7 @@ class Kind:
     released: str = ""
 
     def load(self, what: str) -> Any:
-        """Return what a row names, such as ``table``; None if it names nothing.
+        """Load the object that a row names, such as ``table``; None if it names none.
 
         Examples
         --------
@@ -213,7 +213,7 @@ RELEASED_BY = {
 
 
 def kind_of_value(value: object) -> Kind:
-    """Return the row of a value; one that names nothing for what has none.
+    """Return the row of a value; an empty row for values of no kind.
 
     Examples
     --------
@@ -229,7 +229,7 @@ class Shown:
     known_as: ClassVar[str]
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: HTML without scripts, in which all texts are escaped."""
+        """Return HTML for notebooks, without scripts, in which all texts are escaped."""
         html: str = kind_of_value(self).load("cell")(self).html()
         return html
 

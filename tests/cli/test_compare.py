@@ -182,7 +182,8 @@ def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli) -> N
     assert done.returncode == 0
     assert {row["mechanism"] for row in _rows(done.stdout)} == {"frobenius"}
     assert (
-        "Skipped relaxed-partition at epsilon 21: The relaxed partition mechanism takes an ε of at most" in done.stderr
+        "Skipped relaxed-partition at epsilon 21: The relaxed partition mechanism accepts an ε of at "
+        "most" in done.stderr
     )
     alone = cli("compare", "x.csv", "--epsilon", "21", "--mechanism", "relaxed-partition", "--repeats", "2")
     assert (alone.returncode, alone.stdout) == (2, "")

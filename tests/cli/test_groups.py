@@ -132,7 +132,7 @@ def test_an_excess_of_all_listed_groups_is_refused_and_costs_nothing(cli: Cli, f
     charged = ("--ledger", "b.db", "--dataset", "views", "-o", "out.json")
     refused = cli(*GOOD, "--groups", "spring,zebra", *BOUND_OF_ALL, *charged)
     assert refused.returncode == 2
-    assert "leaves nothing out where there are only 2 groups: --excess-share would spend epsilon" in refused.stderr
+    assert "leaves nothing out where there are only 2 groups: leave --excess-share out" in refused.stderr
     assert not (folder / "out.json").exists()
     whole = cli(*GOOD[:4], "--epsilon", "5", *GOOD[6:], "--groups", "spring,zebra", *BOUND_OF_ALL[:-2], *charged)
     assert whole.returncode == 0, whole.stderr
@@ -207,7 +207,11 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
         ((*GOOD, "--groups", "a", "--level-shares", "0.5,0.5"), 2, "splits ε among crossing levels"),
         ((*GOOD, "--groups", "a", "--levels", "crossing", "--level-shares", "1"), 2, "2 numbers that add up to 1"),
         ((*GOOD[:-2], "--max-groups-per-label", "2"), 2, "--max-groups-per-label requires --by"),
-        ((*GOOD, *LABELS, "--groups", "a"), 2, "say with --max-groups-per-label in how many of them each label counts"),
+        (
+            (*GOOD, *LABELS, "--groups", "a"),
+            2,
+            "set the number of them in which each label counts (--max-groups-per-label)",
+        ),
         ((*GOOD, "--groups", "a", "--max-groups-per-label", "2"), 2, "applies only to a label unit"),
         ((*GOOD, "--groups", "a", "--max-groups-per-user", "2"), 2, "--max-groups-per-user requires --user"),
         ((*GOOD, "--groups", "a,a"), 2, "lists a group twice"),
@@ -391,7 +395,7 @@ def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
         (
             ("estimate", "entropy", "one.json", "--group", "fall", "--epsilon", "1"),
             (
-                "JSON lines have no header: say which key holds the labels (--label); if 'one.json' is a release, "
+                "JSON lines have no header: name the key that holds the labels (--label); if 'one.json' is a release, "
                 "leave --epsilon out, since estimates from it are already private."
             ),
         ),

@@ -54,7 +54,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (
         ("new", "--mechanism", "subset-selection", "--epsilon", "1", "--alphabet-size", "1e9"),
         2,
-        "A report would need 1,008,530,329 bytes, and 2^24 are the most",
+        "A report would need 1,008,530,329 bytes, and the limit is 2^24",
     ),
     ((*NEW, "--alphabet-size", "many"), 2, "--alphabet-size must be a whole number"),
     ((*NEW, "--alphabet-size", "3", "--other", "x"), 2, "--other requires --alphabet FILE"),
@@ -74,8 +74,8 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     ((*NEW[:3], "--alphabet-size", "3", "--epsilon", "100"), 2, "epsilon of a survey must lie between"),
     (("new", "--mechanism", "warner", "--epsilon", "1", "--alphabet-size", "5"), 2, "not 5; take k-rr."),
     (("new", "--mechanism", "laplace", "--epsilon", "1"), 2, "there is no 'laplace'; choose one of warner, k-rr"),
-    (("randomize", "survey.json", "values.csv", "--label", "word"), 3, "stands for all of them (--other)"),
-    (("randomize", "survey.json", "values.csv"), 2, "Say which column holds the labels (--label)"),
+    (("randomize", "survey.json", "values.csv", "--label", "word"), 3, "declare a label for all of them (--other)"),
+    (("randomize", "survey.json", "values.csv"), 2, "Name the column that holds the labels (--label)"),
     (
         ("randomize", "survey.json", "-"),
         2,

@@ -68,5 +68,5 @@ def test_booleans_are_decoded(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     files[2].write_text("TRUE,1,2\nFALSE,1,2\n")
     assert run(["local", "rappor", *map(str, files)]) == 3
     told = capsys.readouterr().err
-    assert "map.csv' is not such a file" in told
-    assert "tell a single candidate from all other values, and here are 2" in told
+    assert "map.csv' is not a file in the format of google/rappor" in told
+    assert "distinguish only one candidate from all other values, and there are 2" in told

@@ -220,8 +220,8 @@ def test_a_durfee_size_beyond_the_public_one_says_nothing_more_of_the_data(side:
     done = cli(*given, "-o", "out.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "anonhist: The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
-        "choose the Frobenius mechanism for larger ones.\n"
+        "anonhist: The partition mechanism accepts profiles of Durfee size up to 2^20, which includes all with n up to "
+        "2^40; choose the Frobenius mechanism for larger ones.\n"
     )
     assert not (folder / "out.json").exists()
 

@@ -72,7 +72,7 @@ def test_counted_data_are_released_and_kept(cli: Cli, folder: Path, typed: str, 
     [
         ("german.csv", "has one column, by its header line, and ';' in its name: if that separates columns, give"),
         ("excel.csv --delimiter ;", "begins with a line for Excel where the names of its columns should be: remove"),
-        ("long.csv --label label", "Column 'count' may say how many items a row stands for: give --count count if it"),
+        ("long.csv --label label", "Column 'count' may hold the number of items of each row: give --count count if so"),
         ("long.csv --label label --count none --format counts", "leave one of the two out"),
         (
             "long.csv --label label --user site --max-per-user 1",
@@ -130,7 +130,7 @@ def test_counts_of_days(cli: Cli, folder: Path) -> None:
         assert cli(*asked, *said, "-o", "w.csv").returncode == 0
         table = np.genfromtxt(folder / "w.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
         assert [[row["value"] for row in table if row["k"] == k] for k in (1, 4)] == counts
-    assert "Column 'n' may say" in cli(*asked, "-o", "w.csv").stderr
+    assert "Column 'n' may hold" in cli(*asked, "-o", "w.csv").stderr
     assert "leave one of the two out" in cli(*asked, "--format", "events", "--count", "n", "-o", "w.csv").stderr
     assert "leave --format out, and name a column (--count)" in cli(*asked, "--format", "counts", "-o", "w.csv").stderr
 

@@ -150,7 +150,7 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"), [(("--label", "x"), "There is no column 'x'"), ((), "Say which column holds the labels")]
+    ("options", "told"), [(("--label", "x"), "There is no column 'x'"), ((), "Name the column that holds the labels")]
 )
 def test_the_columns_of_a_text_are_named_for_the_operator_alone(
     options: tuple[str, ...], told: str, terminal: Cli, cli: Cli, folder: Path

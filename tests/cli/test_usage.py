@@ -88,7 +88,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_COMPARE, "--mechanism", ""), "There is no mechanism called ''"),
     ((*_COMPARE, "--mechanism", "auto,auto"), "auto is listed twice"),
     ((*_COMPARE, "--public-cap", "x"), "--public-cap must be a whole number"),
-    ((*_COMPARE, "--mechanism", "auto", "--public-cap", "9"), "--public-cap applies to none"),
+    ((*_COMPARE, "--mechanism", "auto", "--public-cap", "9"), "--public-cap does not apply to any"),
     ((*_COMPARE, "--unit", "label"), "--max-count C"),
     ((*_COMPARE, "--unit", "user"), "--max-per-user M"),
     ((*_COMPARE, "-o", "table.json"), "end the path in .csv, not 'table.json'.\n"),

@@ -321,7 +321,7 @@ def test_texts_that_arrow_holds_as_views_are_texts() -> None:
 
 def test_a_lone_surrogate_has_a_sentence_of_its_own() -> None:
     frame = pd.DataFrame({"label": pd.Series(["a", "secret \ud83d"] * 3, dtype=object)})
-    with pytest.raises(DataError, match=r"^The table holds a text with a lone surrogate, [a-z :,]+\.$"):
+    with pytest.raises(DataError, match=r"^The table contains a lone surrogate, [a-z :,]+\.$"):
         read_profile(frame, label="label")
 
 

@@ -347,7 +347,7 @@ def test_numbers_of_polars_that_are_called_counts_are_asked_for(wrapped: Callabl
     assert read_profile(wrapped(pl.Series("count", ["a", "a", "b"]))) == Profile.from_counts([2, 1])
     # Its table has the columns of counts if the labels are called so, and else it is asked which they are.
     assert read_profile(counted) == EXPECTED
-    with pytest.raises(UsageError, match="which column holds the labels"):
+    with pytest.raises(UsageError, match="Name the column that holds the labels"):
         read_profile(pl.Series("pet", [*COUNTS.elements()]).value_counts())
     with pytest.raises(UsageError, match="structures"):
         read_profile(wrapped(counted.to_struct("label")))
@@ -409,7 +409,7 @@ def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str],
     table = pl.DataFrame({name: columns[name] for name in names})
     for held in (table, table.with_columns(at=1)):
         told = refuse(UsageError, held, label=label)
-        assert told.endswith("give count='count' if it does, or count='none' if each row is one item.")
+        assert told.endswith("give count='count' if so, or count='none' if each row is one item.")
         assert read_profile(held, label=label, format="events") == Profile.from_counts([1, 1])
         assert read_profile(held, label=label, count="none") == Profile.from_counts([1, 1])
         assert read_profile(held, label=label, count="count") == Profile.from_counts([2, 1])

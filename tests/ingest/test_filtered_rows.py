@@ -227,7 +227,7 @@ def test_a_condition_does_not_say_what_rows_are() -> None:
     assert read_profile(table.drop("country"), where="label <> 'x'") == Profile([3], [1])
     # Nobody said that the column that is called as counts are is none, though the condition looks at it.
     events = table.rename({"label": "query"})
-    with pytest.raises(UsageError, match="Column 'count' may say how many items"):
+    with pytest.raises(UsageError, match="Column 'count' may hold the number of items"):
         read_profile(events, label="query", where="count > 2 and country = 'DE'")
     assert read_profile(events, label="query", count="none", where="count > 2").n == 1
     # The one column that is left has the labels, as beside a column of users.
@@ -240,13 +240,13 @@ def test_a_condition_does_not_say_what_rows_are() -> None:
 def test_counts_decide_about_no_rows(where: str) -> None:
     table = pl.DataFrame({"label": ["x", "y"], "count": [2, 3], "g": ["a", "a"]})
     for asked in ({}, {"format": "counts"}, {"count": "count", "label": "label"}):
-        with pytest.raises(UsageError, match="must not ask for counts"):
+        with pytest.raises(UsageError, match="must not use the column of counts"):
             read_profile(table.drop("g"), where=where, **asked)
-    with pytest.raises(UsageError, match="must not ask for counts"):
+    with pytest.raises(UsageError, match="must not use the column of counts"):
         read_groups(table, by="g", groups=["a"], where=where)
     prevalences = pl.DataFrame({"count": [1, 2], "prevalence": [5, 3]})
     for asked_of in ("count > 1", "prevalence > 1"):
-        with pytest.raises(UsageError, match="must not ask for counts"):
+        with pytest.raises(UsageError, match="must not use the column of counts"):
             read_profile(prevalences, where=asked_of)
 
 

@@ -109,7 +109,7 @@ def test_what_rows_say_is_read_off_the_columns() -> None:
         pl.DataFrame(counts()), by=["country", "day"], groups=[("PL", "2026-12-01")], label="label", format="events"
     )
     assert as_events["PL", "2026-12-01"] == Profile.from_counts([2])
-    with pytest.raises(UsageError, match="Column 'count' may say how many items"):
+    with pytest.raises(UsageError, match="Column 'count' may hold the number of items"):
         read_groups(
             pl.DataFrame(counts()).rename({"label": "name"}), by=["country", "day"], groups=[("PL", "")], label="name"
         )
@@ -187,7 +187,7 @@ def test_sums_that_wrap_are_refused(hold_grouped: Held) -> None:
         (
             prevalences,
             {"unit": PrivacyUnit.label(max_count=2), "max_groups_per_label": 2},
-            "Prevalences do not say which labels are the same in several groups, so labels cannot be protected",
+            "Prevalences do not reveal which labels are the same in several groups, so labels cannot be protected",
         ),
         (prevalences, {"by": "month(day)", "groups": ["2026-11"]}, "put together into days, weeks and months"),
         (prevalences, {"other": "rest"}, "put together into other groups"),
@@ -210,5 +210,5 @@ def test_files_of_counts(tmp_path: Path) -> None:
     assert dict(read_groups(tmp_path / "counts.csv", by="country", groups="DE,FR", format="counts")) == dict(told)
     assert dict(read_groups(tmp_path / "counts.jsonl", by="country", groups="DE,FR", format="counts")) == dict(told)
     # Keys of JSON lines do not decide what the rows are.
-    with pytest.raises(UsageError, match="which key holds the labels"):
+    with pytest.raises(UsageError, match="name the key that holds the labels"):
         read_groups(tmp_path / "counts.jsonl", by="country", groups="DE,FR")

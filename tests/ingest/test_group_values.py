@@ -101,7 +101,7 @@ def test_objects_of_pandas_are_named_by_their_values() -> None:
         ([7], "x", "'x' for the grouping column 'g', which holds numbers: list its groups as whole numbers"),
         ([7], True, "True for the grouping column 'g', which holds numbers"),
         ([7], 7.5, "7.5 for the grouping column 'g', which holds numbers"),
-        ([7.5], 7.5, "or make text of it if it holds fractions"),
+        ([7.5], 7.5, "or convert it to text if it holds fractions"),
         ([7], "7e999999999", "which holds numbers"),
         ([7], 2.0**60, "which holds numbers"),
         ([7], float("inf"), "which holds numbers"),
@@ -112,7 +112,7 @@ def test_objects_of_pandas_are_named_by_their_values() -> None:
         ([date(2026, 11, 22)], "22.11.2026", "'22.11.2026', which is no day: name it as in 2026-11-23"),
         ([date(2026, 11, 22)], 20261122, "which is no day"),
         ([date(2026, 11, 22)], NOON, "which is no day"),
-        ([NOON], NOON, "'g' holds times: group by day(g), week(g) or month(g), or make text of it"),
+        ([NOON], NOON, "'g' holds times: group by day(g), week(g) or month(g), or convert it to text"),
         ([[1]], 1, "Groups are made of text, whole numbers, truth values and dates"),
         ([b"a"], b"a", "Groups are made of text"),
         ([{"a": 1}], 1, "Groups are made of text"),
@@ -178,7 +178,7 @@ def test_groups_are_listed_in_tables_and_files(tmp_path: Path) -> None:
     (tmp_path / "cut.parquet").write_bytes(files[0].read_bytes()[:50])
     with pytest.raises(DataError, match=r"The list of groups '.*cut.parquet' is not a complete Parquet file"):
         sizes(data, tmp_path / "cut.parquet")
-    with pytest.raises(UsageError, match=r"There is no file 'gone\.csv' that lists groups"):
+    with pytest.raises(UsageError, match=r"There is no list of groups 'gone\.csv'"):
         sizes(data, "gone.csv")
 
 

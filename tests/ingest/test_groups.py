@@ -240,7 +240,7 @@ def test_one_more_row_changes_what_its_user_has_and_nothing_else(tmp_path: Path)
         ({"by": "day", "groups": [7, "7"]}, "lists a group twice; numbers, dates and texts that are written alike"),
         ({"by": ["country", "day"], "groups": ["DE"]}, "one value for each grouping column: country, day"),
         ({"by": "country", "groups": ["a\nb"]}, r"\('a\\nb',\) has a name with line feeds"),
-        ({"by": "country", "groups": ["DE"], "other": "DE"}, "has the name of a group that is listed"),
+        ({"by": "country", "groups": ["DE"], "other": "DE"}, "has the name of a listed group"),
         ({"by": "country", "groups": ["DE"], "unit": PrivacyUnit.label(max_count=2)}, "max_groups_per_label"),
         ({"by": "country", "groups": ["DE"], "max_groups_per_label": 2}, "only to a label unit"),
         ({"by": "country", "groups": ["DE"], "max_groups_per_user": 2}, "requires user and"),

@@ -83,7 +83,7 @@ def test_keys_must_be_said(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError) as caught:
             read()
-        assert str(caught.value) == f"JSON lines have no header: say which key holds the {option}."
+        assert str(caught.value) == f"JSON lines have no header: name the key that holds the {option}."
         assert not hasattr(caught.value, "for_operator")
 
 
@@ -152,8 +152,8 @@ def test_lines_that_are_no_object_are_refused(tmp_path: Path, text: str) -> None
 @each_of(
     ("text", "told"),
     [
-        ('{"label":"\\ud83dhunter2"}\n', "holds half of a surrogate pair"),
-        ('{"other":"\\ude00hunter2","label":"a"}\n', "holds half of a surrogate pair"),
+        ('{"label":"\\ud83dhunter2"}\n', "contains half of a surrogate pair"),
+        ('{"other":"\\ude00hunter2","label":"a"}\n', "contains half of a surrogate pair"),
         ('[{"label":"hunter2"},{"label":"b"}]\n', "an array, or an object over several lines, must become"),
         ('[\n{"label":"hunter2"},\n{"label":"b"}\n]\n', "an array, or an object over several lines, must become"),
         ('"gzip hunter2 utf-8"\n', "each line must be one object with unique keys"),

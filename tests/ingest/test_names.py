@@ -228,7 +228,7 @@ def test_values_to_be_randomized_have_the_same_names(tmp_path: Path, values: lis
 )
 def test_lists_and_structures_are_no_names(column: Any) -> None:
     for read in (node_names, lambda table: sketch_counts(table, ("7", "8"))):
-        with pytest.raises(DataError, match="holds no names"):
+        with pytest.raises(DataError, match="cannot hold names"):
             read(column)
 
 

@@ -170,7 +170,7 @@ def test_users_are_told_apart_by_value_and_times_come_in_order() -> None:
 )
 def test_lists_and_structures_of_pandas_and_polars_hold_no_names(column: Any) -> None:
     frame = (pd.DataFrame if isinstance(column, pd.Series) else pl.DataFrame)({"a": column})
-    with pytest.raises(DataError, match=r"^A column of lists or structures holds no names: choose one of text or"):
+    with pytest.raises(DataError, match=r"^A column of lists or structures cannot hold names: choose one of text or"):
         read_profile(frame)
 
 

@@ -188,7 +188,9 @@ def test_a_database_without_an_encoding_is_read_where_its_text_is_utf_8(
         assert read_profile(address, table="shown", label="source") == Profile.from_counts([2])
         assert read_edges(address, table="shown").num_nodes == 3
         connection.execute(r"INSERT INTO shown VALUES (E'\xff', 'b')")
-        with pytest.raises(DataError, match=r"^The database holds text that is not UTF-8, as one without an encoding"):
+        with pytest.raises(
+            DataError, match=r"^The database holds text that is not UTF-8, as databases without an encoding"
+        ):
             read_edges(address, table="shown")
     server.execute("DROP DATABASE bytes")
 

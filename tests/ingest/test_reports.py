@@ -105,7 +105,7 @@ def test_a_bad_row_of_a_table_is_told_by_its_place(kind: str) -> None:
     table = _tables(survey, reports)[kind]
     with pytest.raises(DataError) as caught:
         tally_reports(survey, table)
-    told = "The table holds a row that is not a report of this survey: row 42; skip_bad says how many to leave out."
+    told = "The table holds a row that is not a report of this survey: row 42; skip_bad sets how many to leave out."
     assert str(caught.value) == f"{told} Nothing was counted."
     assert tally_reports(survey, table, skip_bad=1).users == 199
     with pytest.raises(DataError, match="The table does not hold reports of this survey"):

@@ -181,7 +181,7 @@ def test_a_table_of_labels_and_counts_is_counted_already() -> None:
         assert _sketch_counts(table, **given) == {"cat": 8, "dog": 4}
     assert _sketch_counts(table, label="label", count="none") == {"cat": 2, "dog": 1}
     renamed = table.rename_columns(["pet", "Reads"]).append_column("x", table.column(0))
-    with pytest.raises(UsageError, match="Column 'Reads' may say how many items a row stands for: give count='Reads'"):
+    with pytest.raises(UsageError, match="Column 'Reads' may hold the number of items of each row: give count='Reads'"):
         _sketch_counts(renamed, label="pet")
     assert _sketch_counts(renamed, label="pet", count="Reads") == {"cat": 8, "dog": 4}
     assert _sketch_counts(renamed, label="pet", format="events") == {"cat": 2, "dog": 1}
@@ -277,7 +277,7 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
 @each_of(
     ("source", "given", "kind", "reason"),
     [
-        (TABLE, {}, UsageError, r"which column holds the labels \(label\); the columns are 'pet', 'n', 'who'"),
+        (TABLE, {}, UsageError, r"Name the column that holds the labels \(label\); the columns are 'pet', 'n', 'who'"),
         (TABLE, {"label": "x"}, DataError, "no column 'x' to use as label"),
         (TABLE, {"label": "pet", "count": "x"}, DataError, "no column 'x' to use as count"),
         (["cat"], {}, UsageError, "give labels that are in memory to sketch.update"),
@@ -296,7 +296,7 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
         (TABLE, {"count": "n", "label": "n"}, UsageError, "cannot hold both labels and counts"),
         (pa.table({"count": [1], "prevalence": [1]}), {}, UsageError, "Prevalences do not say which label"),
         ("-", {"format": "prevalences"}, UsageError, "format must be one of events, labels, counts"),
-        (Counter(cat=1), {}, UsageError, "Say what the mapping holds"),
+        (Counter(cat=1), {}, UsageError, "Name what the mapping holds"),
         (pd.Series(["cat"]).value_counts(), {}, UsageError, "This Series"),
     ],
 )  # fmt: skip

@@ -97,10 +97,10 @@ def test_counted_data_count_as_with_duckdb(tmp_path: Path) -> None:
         write(tmp_path, {"c.csv": text})
         with pytest.raises(DataError, match=told):
             read_profile(SparkFiles(tmp_path / "c.csv"))
-    with pytest.raises(UsageError, match="Column 'n' may say"):
+    with pytest.raises(UsageError, match="Column 'n' may hold"):
         read_profile(SparkFiles(tmp_path / "a.csv"), label="what")
     write(tmp_path, {"a.txt": b"      3 a\nhunter2\n"})
-    with pytest.raises(DataError, match="not what uniq -c writes"):
+    with pytest.raises(DataError, match="is not output of uniq -c"):
         read_profile(SparkFiles(tmp_path / "a.txt"), format="uniq")
 
 
@@ -148,23 +148,23 @@ def test_nan_is_missing_and_words_are_labels(tmp_path: Path) -> None:
         ({"a.csv": b'what\n"a"b\n'}, {}, "check delimiter and quoting"),
         ({"a.csv": b"what\na\r\nb\n"}, {}, "lines have different endings"),
         ({"a.csv": b"what\n\xff\n"}, {}, "is not UTF-8 text"),
-        ({"a.csv": b""}, {}, "is empty: a table needs at least its header line"),
-        ({"a.csv": b"what,What\na,b\n"}, {}, "Spark takes for one"),
+        ({"a.csv": b""}, {}, "is empty: a table needs at least a header line"),
+        ({"a.csv": b"what,What\na,b\n"}, {}, "Spark cannot distinguish"),
         ({"a.csv": b"who\nu\n"}, {}, "There is no column 'what' to use as label; there is 1 column"),
         ({"a.txt": b"a\n\xff\n"}, {"format": "labels", "label": None}, "is not UTF-8 text"),
         ({"a.jsonl": b'{"what":"a"\n'}, {}, "is not in JSON lines format"),
         ({"a.jsonl": b'{"what":"a"} x\n'}, {}, "is not in JSON lines format"),
         ({"a.jsonl": b'[{"what":"a"}]\n'}, {}, "is not in JSON lines format"),
         ({"a.jsonl": b"{'what':'a'}\n"}, {}, "is not in JSON lines format"),
-        ({"a.jsonl": rb'{"what":"\\\ud83d"}'}, {}, "holds half of a surrogate pair"),
-        ({"a.jsonl": rb'{"what":"\ude00\ud83d\ude00"}'}, {}, "holds half of a surrogate pair"),
+        ({"a.jsonl": rb'{"what":"\\\ud83d"}'}, {}, "contains half of a surrogate pair"),
+        ({"a.jsonl": rb'{"what":"\ude00\ud83d\ude00"}'}, {}, "contains half of a surrogate pair"),
         ({"a.jsonl": b'{"what":1e17}\n'}, {}, "floats of 2^53 and more"),
-        ({"a.jsonl": b'{"what":"a"}\n'}, {"label": None}, "say which key holds the labels"),
+        ({"a.jsonl": b'{"what":"a"}\n'}, {"label": None}, "name the key that holds the labels"),
         ({"a.jsonl": b'{"what":"a\xff"}\n'}, {}, "is not UTF-8 text"),
         ({"a.parquet": b"none"}, {}, "is not a complete Parquet file"),
         ({"a.csv.zst": b""}, {}, "it unpacks .gz, but not .zst"),
         ({"a": b""}, {}, "does not end like files that Spark reads"),
-        ({}, {}, "is not there: Spark finds no file by this name"),
+        ({}, {}, "does not exist, according to Spark"),
     ],
 )
 def test_what_is_refused(files: dict[str, bytes], said: dict[str, Any], told: str, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_tables_over_a_connection(spark_server: tuple[Any, str], tmp_path: Path)
     assert read_profile(url, label="what", table="events") == Profile.from_counts([2, 1])
     with pytest.raises(DataError, match=r"Spark has no table 'none'; it has .*'events'"):
         read_profile(url, label="what", table="none")
-    with pytest.raises(UsageError, match=r"Say which table of Spark to read .*'events'"):
+    with pytest.raises(UsageError, match=r"Name the table of Spark to read .*'events'"):
         read_profile(url, label="what")
     with pytest.raises(UsageError, match="held by another engine"):
         read_profile(url, label="what", table="events", limits=EngineLimits(threads=1))
@@ -266,8 +266,8 @@ def test_the_command_line(
     for words, told in (
         ([str(path), "--engine", "spark", "--threads", "1"], "set its limits there"),
         (["-", "--engine", "spark"], "Spark cannot read standard input"),
-        ([url, "--engine", "spark"], "--engine says what reads files"),
-        ([str(tmp_path / "none.csv"), "--engine", "spark"], "Spark finds no file by this name"),
+        ([url, "--engine", "spark"], "--engine applies only to files"),
+        ([str(tmp_path / "none.csv"), "--engine", "spark"], "does not exist, according to Spark"),
     ):
         assert run(["release", *words, *said, *noise, "-o", "none.json"]) in (2, 3)
         assert told in capfd.readouterr().err
@@ -374,6 +374,6 @@ def test_what_reads_what() -> None:
         ("spark", "postgresql://me:secret@host/db"),
         ("spark", "spark://h"),
     ):
-        with pytest.raises(UsageError, match="names none: leave it out") as caught:
+        with pytest.raises(UsageError, match="is not one: leave it out") as caught:
             read_by(engine, source)
         assert "secret" not in str(caught.value)

@@ -96,7 +96,7 @@ def test_rows_that_are_no_reports_are_refused_or_left_out(
     with pytest.raises(DataError, match=told) as caught:
         tally_reports(asked, table)
     assert (
-        str(caught.value) == f"The table {_reason(survey)}; skip_bad says how many to leave out. Nothing was counted."
+        str(caught.value) == f"The table {_reason(survey)}; skip_bad sets how many to leave out. Nothing was counted."
     )
     assert tally_reports(asked, table, skip_bad=1).users == 1
 

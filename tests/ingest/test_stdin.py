@@ -115,7 +115,7 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
         ("hunter2\nb\r\n", {"format": "labels"}, "different endings"),
         ("label,count\nhunter2,-1\n", {"format": "counts"}, "whole numbers"),
         ("label;user\nhunter2;u\n", {"label": "label;user"}, "Standard input has one column"),
-        ("      3 a\nhunter2\n", {"format": "uniq"}, "not what uniq -c writes"),
+        ("      3 a\nhunter2\n", {"format": "uniq"}, "is not output of uniq -c"),
         ("label,prevalence\nhunter2,3\n", {"format": "counts"}, "'count'"),
         ("count,prevalence\n1,hunter2\n", {"format": "prevalences"}, "whole numbers"),
     ],

@@ -73,9 +73,9 @@ def test_rows_are_those_of_a_local_file(web: Web, tmp_path: Path) -> None:
     [
         (404, "There is no file"),
         (410, "There is no file"),
-        (401, "is not open to you: check your credentials"),
-        (403, "is not open to you: check your credentials"),
-        (500, "the server answers with the status 500"),
+        (401, "may not be read with your credentials"),
+        (403, "may not be read with your credentials"),
+        (500, "the server answered with the status 500"),
     ],
 )
 def test_what_a_server_refuses_is_said_without_the_signature(
@@ -110,7 +110,7 @@ def test_what_is_cut_off_is_an_error_and_never_fewer_rows(
     if how == "cut at the source" and name in ("a.csv", "a.jsonl"):
         return  # nothing says how long text should be
     message = refuse(DataError, f"{web.address}/{name}?{SIGNATURE}", label="label", secret="hunter2")  # noqa: S106
-    assert how == "cut at the source" or "was cut off on its way from the server" in message
+    assert how == "cut at the source" or "was cut off during the download" in message
 
 
 def test_a_server_that_sends_no_parts_is_refused(web: Web, tmp_path: Path, refuse: Refused) -> None:

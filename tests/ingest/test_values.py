@@ -50,7 +50,7 @@ def test_a_lone_column_needs_no_name(tmp_path: Path) -> None:
 
 def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("word,secret\ncat,1\n")
-    with pytest.raises(UsageError, match=r"Say which column holds the labels \(label\)") as caught:
+    with pytest.raises(UsageError, match=r"Name the column that holds the labels \(label\)") as caught:
         _values(tmp_path / "a.csv")
     assert "secret" not in str(caught.value)
     with pytest.raises(DataError, match="There is no column 'words' to use as label") as refused:

@@ -92,7 +92,7 @@ def test_raw_estimates_that_are_none_are_refused(decoder: Decoder, raw: object) 
         (3, [1.0, -1.0, 1.0], UsageError, "must be 3 finite numbers"),
         (3, [1.0, np.inf, 1.0], UsageError, "must be 3 finite numbers"),
         (3, [0.0, 0.0, 0.0], DataError, "no reports to decode"),
-        (3, None, UsageError, "give it the channel and the counts"),
+        (3, None, UsageError, "needs the channel and the counts"),
     ],
 )
 def test_counts_that_cannot_be_fitted_are_refused(

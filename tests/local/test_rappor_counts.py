@@ -139,7 +139,7 @@ def test_intervals_of_booleans_hold(share: float) -> None:
 def test_two_candidates_of_one_bit_are_refused() -> None:
     parameters = RapporParameters(1, 1, 2, QUARTER, 3 * QUARTER, Fraction(0))
     counts = RapporCounts(parameters, np.array([1000, 1000]), np.array([[255], [255]]))
-    with pytest.raises(UsageError, match="single candidate from all other values, and here are 2"):
+    with pytest.raises(UsageError, match="only one candidate from all other values, and there are 2"):
         counts.estimate(RapporMap(["TRUE", "FALSE"], np.zeros((2, 2), dtype=np.int32)))
 
 

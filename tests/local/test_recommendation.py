@@ -44,7 +44,7 @@ def test_reports_that_are_too_large_are_marked_and_not_recommended() -> None:
         row.mechanism for row in free.rows if row.report_bytes > 2
     }
     assert next(row for row in bound.rows if row.mechanism == bound.best).report_bytes <= 2
-    with pytest.raises(UsageError, match="the smallest takes 2"):
+    with pytest.raises(UsageError, match="the smallest report takes 2"):
         recommend(alphabet_size=1000, epsilon=1, users=1000, max_bytes=1)
 
 

@@ -236,7 +236,7 @@ def test_the_unit_is_that_of_the_profile_unless_another_is_asked() -> None:
         ({"unit": "item"}, "unit must be a PrivacyUnit"),
         ({"relation": "substitute"}, "relation must be a NeighboringRelation"),
         ({"public_cap": 0}, "public_cap must be a whole number"),
-        ({"mechanisms": ["privhist"], "public_cap": 9}, "public_cap applies to none"),
+        ({"mechanisms": ["privhist"], "public_cap": 9}, "public_cap does not apply to any"),
         (
             {"mechanisms": ["relaxed-partition"], "epsilons": [30]},
             "No mechanism applies. The reason for relaxed-partition:",

@@ -198,7 +198,7 @@ def test_nothing_is_spent_where_nothing_can_be_left_out(of: Bounded, bound: int,
 def test_listed_groups_of_which_none_can_be_left_out_are_refused_before_rows_are_counted(given: dict[str, Any]) -> None:
     table = pl.DataFrame({"user": ["u"], "label": ["a"], "group": ["x"]})
     asked = {"label": "label", "by": "group", "groups": ["x"], "count_units": True, **given}
-    with pytest.raises(UsageError, match="leaves nothing out where there is only one group: excess_share would spend"):
+    with pytest.raises(UsageError, match="leaves nothing out where there is only one group: leave excess_share out"):
         read_groups(table, **asked)
     # The group of all others is one, too.
     assert read_groups(table, other="rest", **asked).units is not None

@@ -143,9 +143,9 @@ def test_what_cannot_be_planned_is_refused(case: str) -> None:
 
 def test_more_labels_than_items_are_refused() -> None:
     for items, labels in ((3, 4), (3, 0), (0, 1)):
-        with pytest.raises(UsageError, match=r"at most that of items|labels must be"):
+        with pytest.raises(UsageError, match=r"at most the number of items|labels must be"):
             GroupSize(items, labels)
-        with pytest.raises(UsageError, match="at most that of items"):
+        with pytest.raises(UsageError, match="at most the number of items"):
             power_law_profile(items, labels)
 
 

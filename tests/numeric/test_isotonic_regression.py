@@ -115,7 +115,7 @@ def test_long_rising_runs_of_the_largest_floats() -> None:
 
 @each_of("values", [[1.0, np.nan], [np.inf], [-np.inf, 0.0], 3.0, [[1.0, np.nan]], [[[1.0]]]])
 def test_refuses_what_has_no_fit(values: object) -> None:
-    with pytest.raises(UsageError, match="a list or a table of finite numbers"):
+    with pytest.raises(UsageError, match="a list or table of finite numbers"):
         decreasing_fit(values)  # type: ignore[arg-type]  # refusing other types is tested
 
 

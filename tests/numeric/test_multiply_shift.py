@@ -199,7 +199,7 @@ def test_words_and_coefficients_that_do_not_go_together_are_refused() -> None:
             buckets(*refused, 3)
     with pytest.raises(UsageError, match="uint16"):
         buckets(words.astype(np.int64), coefficients, 3)
-    with pytest.raises(UsageError, match="as many labels as seeds"):
+    with pytest.raises(UsageError, match="own seed, there must be as many labels"):
         paired_buckets(words, coefficients, 3)
 
 

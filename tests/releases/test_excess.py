@@ -151,7 +151,7 @@ def test_a_cap_of_more_groups_than_there_are_is_lowered() -> None:
     items = ExcessMechanism(1, bound=2)
     assert items.in_groups(1) is items
     for wrong in ({"groups": 5}, {"groups": 2}, {"groups": 50, "of": Bounded.ITEMS_OF_USERS}):
-        with pytest.raises(UsageError, match="counts groups that there are not"):
+        with pytest.raises(UsageError, match="exceeds the number of groups"):
             replace(asked, **wrong)
 
 

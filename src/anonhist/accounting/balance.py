@@ -37,7 +37,7 @@ class Item:
 
     @property
     def cost(self) -> Cost:
-        """What it costs: nothing if it was voided."""
+        """Its cost; zero if it was voided."""
         return NOTHING if isinstance(self.outcome, Voided) else self.charged.cost
 
     @property
@@ -179,7 +179,7 @@ class Sums:
         return self._budgets[dataset], self._spent[dataset]
 
     def is_part_of(self, state: SqlTransaction) -> bool:
-        """Tell whether a ledger has the entries that were followed."""
+        """Return whether a ledger has the entries that were followed."""
         last = state.row(self.number)
         return self._ledger == state.ledger_id() and last is not None and last.digest == self.head
 

@@ -64,7 +64,7 @@ def rounded_down(number: Fraction) -> Fraction:
 
 
 class Cost(NamedTuple):
-    """What a release costs a budget: exact ε and δ."""
+    """The cost of a release to a budget: exact ε and δ."""
 
     epsilon: Fraction
     delta: Fraction
@@ -74,11 +74,11 @@ class Cost(NamedTuple):
         return Cost(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def minus(self, other: Cost) -> Cost:
-        """Return what is left without another."""
+        """Return the difference to another cost."""
         return Cost(self.epsilon - other.epsilon, self.delta - other.delta)
 
     def rounded(self) -> Cost:
-        """Return what a ledger charges: numbers that it does not take as they are rounded up to 18 decimals."""
+        """Return the amounts to charge: numbers that a ledger cannot store exactly are rounded up to 18 decimals."""
         return Cost(*(-rounded_down(-each) for each in self))
 
 
@@ -129,7 +129,7 @@ class Budget:
         return Cost(self.epsilon, self.delta)
 
     def cost(self, guarantee: Guarantee) -> Cost:
-        """Return what a release with this guarantee costs.
+        """Return the cost of a release with this guarantee.
 
         Its guarantee is converted to the unit and relation of the budget
         (:meth:`~anonhist.privacy.guarantee.Guarantee.for_neighbors`) without assuming anything of the data. Where
@@ -176,7 +176,7 @@ _CHANGES = {
 
 
 def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
-    """Say what is left of a budget, which is public in a ledger."""
+    """Describe what is left of a budget, which is public in a ledger."""
     place = 0 if cost.epsilon > left.epsilon else 1
     asked = equal("εδ"[place], amount(cost[place], longest=_SHORT))
     limit = amount(budget.limit[place], longest=_SHORT)
@@ -196,7 +196,7 @@ def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
 
 
 def amount(value: Fraction, *, rounding: str = ROUND_CEILING, longest: int = 8) -> str:
-    """Write ε or δ exactly if that is short, otherwise with four digits: what is spent is rounded up."""
+    """Format spent ε or δ: exactly if that is short, otherwise rounded up to four digits."""
     exact = short_decimal(value)
     if "/" not in exact and len(exact) <= longest:
         return exact
@@ -205,10 +205,10 @@ def amount(value: Fraction, *, rounding: str = ROUND_CEILING, longest: int = 8) 
 
 
 def amount_left(value: Fraction) -> str:
-    """Write what is left of ε or δ, rounded down."""
+    """Format the rest of ε or δ, rounded down."""
     return amount(value, rounding=ROUND_FLOOR)
 
 
 def equal(name: str, number: str) -> str:
-    """Say that ε or δ is a number, or about one."""
+    """Format an equation for ε or δ, exact or approximate."""
     return f"{name} {number}" if number.startswith("≈") else f"{name} = {number}"

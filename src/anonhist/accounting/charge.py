@@ -1,4 +1,4 @@
-"""What a ledger is asked for and what it answers: charges and receipts, both frozen."""
+"""Requests to a ledger and its answers: charges and receipts, both frozen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FRACTION = re.compile(r"[0-9]+(?:/[0-9]+)?", re.ASCII)
 
 
 def damaged(shown: str, what: str) -> DataError:
-    """Return the error about a damaged ledger: its address without secrets, and a clause that says what is wrong."""
+    """Return the error about a damaged ledger, with its address (without secrets) and a clause about the damage."""
     return DataError(
         f"The ledger {shown!r} is damaged: {what}; restore the last backup, and compare it with all releases "
         "('anonhist budget verify')."
@@ -53,7 +53,7 @@ _LANES, _DIGITS = 4, 16
 
 
 class NoisePart(NamedTuple):
-    """A part of the noise of a sketch: a public name drawn with it, and what a step of one counter costs.
+    """A part of the noise of a sketch: a random public name, and the cost of changing one counter by one.
 
     A share of a noise does not protect alone: it is not ``is_whole``.
     """
@@ -88,7 +88,7 @@ class Reading:
 
     @classmethod
     def read(cls, details: Mapping[str, Any]) -> Reading:
-        """Return what these values say."""
+        """Parse these JSON values."""
         parts = tuple(NoisePart(name, exact(rate), is_whole) for name, rate, is_whole in details["parts"])
         return cls(parts, details["fingerprint"])
 
@@ -106,7 +106,7 @@ class EarlierReading:
 
 
 def further_cost(asked: Reading, cost: Cost, earlier: Iterable[EarlierReading]) -> Cost:
-    """Return what a read-out costs after others of the same noise, or refuse it.
+    """Return the cost of a read-out after others with the same noise, or refuse it.
 
     All read-outs of its parts together cost what the guarantee of the largest says, if nothing was counted in between,
     or new noise covers it (docs/proofs/sketches.md, section 9). So what was paid for its parts is taken off; a noise
@@ -130,7 +130,7 @@ def further_cost(asked: Reading, cost: Cost, earlier: Iterable[EarlierReading]) 
 
 
 def _is_known(asked: Reading, within: list[EarlierReading]) -> bool:
-    """Return whether the state is that of an earlier read-out, or the sum of such states: then it says nothing new."""
+    """Return whether the state is that of an earlier read-out, or a sum of such states, which reveals nothing new."""
     left, total = set(asked.identities), (0,) * _LANES
     for each in sorted(within, key=lambda each: len(each.reading.parts), reverse=True):
         if each.reading.identities <= left:
@@ -154,7 +154,7 @@ _LONGEST_ID, _LONGEST_SETTING = 1000, 200
 
 
 def parse_run_id(given: str) -> str:
-    """Return the id of a run, or refuse what is not one line."""
+    """Return the id of a run, which must be one line."""
     if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_ID or not given.isprintable():
         raise UsageError(f"`run_id` must be one line of 1 to {_LONGEST_ID:,} characters, not {given!r:.80}.")
     return given
@@ -170,7 +170,7 @@ def as_setting(value: object) -> str:
 
 @frozen
 class Run:
-    """A run, and what was asked of it beside what its charge says.
+    """A run, and its settings beyond those of its charge.
 
     Its id is the same for each try. Settings are all else that decides what is released, by name: public texts.
     """
@@ -190,7 +190,7 @@ class Run:
 
     @classmethod
     def read(cls, details: Mapping[str, Any]) -> Run:
-        """Return what these values say."""
+        """Parse these JSON values."""
         return cls(details["id"], dict(details["settings"]), details["output"])
 
 
@@ -198,7 +198,7 @@ _LONGEST_TEXT, _LONGEST_NUMBER = 1000, 10**2000
 
 
 def parse_line(text: str, name: str) -> str:
-    """Return a line of text that people wrote, or refuse what is not one."""
+    """Return a user's text, which must be one line."""
     if not isinstance(text, str) or len(text) > _LONGEST_TEXT or not text.isprintable():
         raise UsageError(f"`{name}` must be one line of at most {_LONGEST_TEXT:,} characters, not {text!r:.80}.")
     return text
@@ -206,7 +206,7 @@ def parse_line(text: str, name: str) -> str:
 
 @frozen
 class Charge:
-    """What a release will cost a data set, before it is made.
+    """The charge of a release to a data set, before the release is made.
 
     Parameters of the mechanism are public. A release that is read from a sketch, whose noise was drawn before, names
     the state that is read; one that may be started again under one name is of a run, which is charged once.

@@ -42,7 +42,7 @@ class Created:
         return self.budget.dataset
 
     def details(self) -> dict[str, Any]:
-        """Return what it says beside the data set, as JSON values."""
+        """Return its content except the data set, as JSON values."""
         told = self.budget
         return {
             "unit": told.kind,
@@ -53,7 +53,7 @@ class Created:
 
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Created:
-        """Return what these values say."""
+        """Parse these JSON values."""
         numbers = exact(details["epsilon"]), exact(details["delta"])
         return cls(Budget(dataset, details["unit"], *numbers, NeighboringRelation(details["relation"])))
 
@@ -73,7 +73,7 @@ class Charged:
         return self.charge.dataset
 
     def details(self) -> dict[str, Any]:
-        """Return what it says beside the data set, as JSON values."""
+        """Return its content except the data set, as JSON values."""
         told, unit = self.charge.guarantee, self.charge.guarantee.unit
         party, reading, run = told.party_epsilon, self.charge.reading, self.charge.run
         return {
@@ -94,7 +94,7 @@ class Charged:
 
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Charged:
-        """Return what these values say."""
+        """Parse these JSON values."""
         unit, party = details["unit"], details["party_epsilon"]
         guarantee = Guarantee(
             PrivacyUnit(unit["kind"], unit["bound"], unit["sketches"], unit["groups"]),
@@ -127,13 +127,13 @@ class Completed:
     file: str | None = None
 
     def details(self) -> dict[str, Any]:
-        """Return what it says beside the data set, as JSON values."""
+        """Return its content except the data set, as JSON values."""
         told = {name: digest for name, digest in {"rest": self.rest, "file": self.file}.items() if digest is not None}
         return {"charge": self.about, "digest": self.digest, **told}
 
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Completed:
-        """Return what these values say."""
+        """Parse these JSON values."""
         more = (details.get(name) for name in ("rest", "file"))
         digests = (None if digest is None else parse_digest(digest) for digest in more)
         return cls(dataset, _number(details["charge"]), parse_digest(details["digest"]), *digests)
@@ -149,12 +149,12 @@ class Voided:
     reason: str
 
     def details(self) -> dict[str, Any]:
-        """Return what it says beside the data set, as JSON values."""
+        """Return its content except the data set, as JSON values."""
         return {"charge": self.about, "reason": self.reason}
 
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Voided:
-        """Return what these values say."""
+        """Parse these JSON values."""
         return cls(dataset, _number(details["charge"]), parse_line(details["reason"], "reason"))
 
 
@@ -193,7 +193,7 @@ class Entry:
 
     @classmethod
     def read(cls, document: str) -> Entry:
-        """Return the entry that a document says."""
+        """Parse an entry from its document."""
         try:
             told = json.loads(document)
             if "\\u" in document:
@@ -238,7 +238,7 @@ _READING = '"reading":{'
 
 
 def read_entry(row: Row, shown: str) -> Entry:
-    """Return the entry that is stored, or say which one is damaged."""
+    """Return the stored entry, or raise an error that names the damaged one."""
     try:
         return Entry.read(row.document)
     except DataError:

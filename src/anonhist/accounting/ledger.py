@@ -78,7 +78,7 @@ def _has_odd_colon(address: str) -> bool:
 
 
 class Quote(NamedTuple):
-    """What a release would cost a budget, and what is left of that before it."""
+    """The cost of a release to a budget, and what is left before it."""
 
     budget: Budget
     left: Cost
@@ -207,7 +207,7 @@ class Ledger:
             return Receipt(ours.ledger_id(), row.number, row.digest)
 
     def quote(self, asked: Charge) -> Quote:
-        """Return what a release would cost and what is left before it, or refuse it as a charge is; record nothing.
+        """Return the cost of a release and what is left before it, or refuse it as a charge would; record nothing.
 
         Raises
         ------
@@ -247,7 +247,7 @@ class Ledger:
             return earlier_run(state, asked, self.shown)
 
     def is_void(self, entry: int) -> bool:
-        """Tell whether a charge was taken back."""
+        """Return whether a charge was voided."""
         with self._storage.reading() as state:
             known = state.about(entry)
         return known is not None and isinstance(read_entry(known, self.shown).event, Voided)

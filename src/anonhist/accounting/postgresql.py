@@ -158,7 +158,7 @@ class PostgresqlStorage(SqlStorage):
 
     @contextmanager
     def alone(self) -> Iterator[Any]:
-        """Return a connection in a transaction that writes, wherever there are ledgers; nobody charges meanwhile."""
+        """Return a connection in a writing transaction; it locks all ledgers of the database against other charges."""
         with self._turn, self._translated():
             connection = self._connect(make=False)
             try:
@@ -188,7 +188,7 @@ class PostgresqlStorage(SqlStorage):
             self._refuse_connection(error)
 
     def _refuse_connection(self, error: Exception) -> Never:
-        """Say why there is no connection, which libpq tells in words alone: ask the server whether it answers at all.
+        """Return why the connection failed: libpq gives only text, so ping the server.
 
         For that it takes neither user nor password.
         """

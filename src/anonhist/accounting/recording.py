@@ -41,7 +41,7 @@ class MadeBy(Protocol):
 
 
 class Price(NamedTuple):
-    """What a release will cost, known before private data are read; all parameters are public."""
+    """The cost of a release, known before private data are read; all parameters are public."""
 
     guarantee: Guarantee
     mechanism: str
@@ -68,7 +68,7 @@ class Account:
     run: Run | None = None
 
     def charge(self, told: Price) -> Charge:
-        """Return what the ledger is asked for."""
+        """Return the charge for the ledger."""
         named = told.mechanism, dict(told.parameters)
         return Charge(self.dataset, told.guarantee, *named, self.purpose, told.reading, self.run)
 
@@ -82,7 +82,7 @@ def account_of(
     settings: Mapping[str, object] | None = None,
     output: str = "",
 ) -> Account | None:
-    """Return where to charge a release, or None if there is no ledger: it is then recorded nowhere.
+    """Return where to charge a release, or None if there is no ledger.
 
     The ledger is by default that in the environment variable ``ANONHIST_LEDGER``; an empty text is none, whatever the
     variable says. Settings are public: what else decides what a run releases.
@@ -112,7 +112,7 @@ class Unrecorded:
     is_free: ClassVar[bool] = False
 
     def keep(self) -> None:
-        """Say that private data are there."""
+        """Record that private data have been read."""
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -120,7 +120,7 @@ class Unrecorded:
         yield
 
     def complete(self, digest: Digest, rest: Digest | None = None, file: Digest | None = None) -> None:
-        """Say that the release is whole on the disk."""
+        """Record that the release is complete on disk."""
 
 
 class Recorded:
@@ -132,7 +132,7 @@ class Recorded:
         self.is_kept = self.is_free = False
 
     def keep(self) -> None:
-        """Keep the charge whatever happens from here on, since private data are there."""
+        """Keep the charge from here on, since private data have been read."""
         self.is_kept = True
 
     @contextmanager
@@ -153,7 +153,7 @@ class Recorded:
         self.keep()
 
     def complete(self, digest: Digest, rest: Digest | None = None, file: Digest | None = None) -> None:
-        """Say that the release is whole on the disk, before it gets its name; the arguments return digests.
+        """Record that the release is complete on disk, before it gets its name; the arguments return digests.
 
         ``rest`` is of what its content leaves out. That of the bytes of its file is kept of a run alone, whose file is
         to be known again.
@@ -211,7 +211,7 @@ def what_stays_charged() -> str:
 
 
 def _is_void(receipt: Receipt, ledger: Ledger) -> bool:
-    """Tell whether a charge was taken back meanwhile; where that cannot be told, it counts."""
+    """Return whether a charge was voided meanwhile; False if that is unknown."""
     try:
         return ledger.is_void(receipt.entry)
     except AnonhistError:

@@ -91,13 +91,13 @@ class SqlTransaction:
 
 
 def _row(found: Sequence[Any]) -> Row:
-    """Return an entry; texts that are none are empty, which no entry is."""
+    """Return an entry; values that are not text become empty, which is invalid."""
     number, dataset, about, document, digest = found
     return Row(number, dataset, about, *(each if isinstance(each, str) else "" for each in (document, digest)))
 
 
 class _Forks:
-    """All databases that must be told of forks, and what was told of the fork that is under way."""
+    """All databases to prepare for forks, and those prepared for the current fork."""
 
     def __init__(self) -> None:
         self.turn = RLock()
@@ -185,14 +185,14 @@ class SqlStorage(ABC):
 
     @abstractmethod
     def _has_tables(self, connection: Any) -> bool:
-        """Tell whether the tables are there."""
+        """Return whether the tables exist."""
 
     @abstractmethod
     def _make_place(self, connection: Any) -> None:
         """Make what will hold the tables, if it is not there."""
 
     def _placed(self, query: str) -> str:
-        """Return a query that says where the tables are."""
+        """Return a query for the location of the tables."""
         return query
 
     def _worded(self, query: str) -> str:

@@ -34,7 +34,7 @@ _AT_ONCE, _LONGEST = 1 << 20, 256
 
 
 def files_of(address: str) -> tuple[str, ...]:
-    """Return the files that a ledger at an address has or may have, whether they are there or not."""
+    """Return the files that a ledger at an address may have, whether or not they exist."""
     path = address.removeprefix(_SQLITE)
     if not path or "://" in path or "\0" in path:
         return ()
@@ -68,7 +68,7 @@ def _says_ledger(path: str | os.PathLike[str]) -> bool:
 
 
 def _is_blank(path: str | os.PathLike[str]) -> bool:
-    """Return whether a database has no tables that say whose it is: those of a ledger may be lost."""
+    """Return whether a database has no tables, so that those of a ledger may be lost."""
     is_database = next(_parts(path), b"").startswith(_DATABASE)
     return is_database and not any(b"CREATE " in part.replace(b"\0", b"") for part in _parts(path))
 

@@ -15,7 +15,7 @@ from anonhist.errors import DataError, UsageError
 
 
 class Derivation:
-    """What a ledger holds after some of its entries, computed from what they say was asked for."""
+    """The state of a ledger after some of its entries, computed from their charges."""
 
     def __init__(self) -> None:
         self._budgets: dict[str, Budget] = {}
@@ -28,7 +28,7 @@ class Derivation:
         self._runs: dict[str, int] = {}
 
     def problems(self, entries: Iterable[Entry]) -> list[str]:
-        """Return what is wrong with entries, one sentence each."""
+        """Return the problems with entries, one sentence each."""
         return [f"Entry {each.number} {found}." for each in entries if (found := self._add(each))]
 
     def _add(self, entry: Entry) -> str | None:
@@ -66,7 +66,7 @@ class Derivation:
         return repeats
 
     def _repeats(self, number: int, charge: Charge) -> str | None:
-        """Return what is wrong with a second charge of a run: only a sketch may be read again, and as before."""
+        """Return the problem with a second charge of a run: only a sketch may be read again, in the same state."""
         if charge.run is None:
             return None
         first = self._runs.setdefault(charge.run.id, number)
@@ -105,7 +105,7 @@ class Derivation:
 
 
 class Released(NamedTuple):
-    """What a file says of itself; its receipt is None if it was made without a ledger.
+    """A released file, its receipt (None if it was made without a ledger) and its digests.
 
     ``rest`` has the digests of what its content leaves out, the most complete first; the last of several leaves out
     expected errors.
@@ -119,7 +119,7 @@ class Released(NamedTuple):
 
 @dataclass(frozen=True)
 class Verification:
-    """What was compared, and what is wrong, one sentence each.
+    """What was compared, and the problems found, one sentence each.
 
     ``unchecked`` are files whose expected errors and intervals were not compared, since the ledger has no digest of
     them.
@@ -181,7 +181,7 @@ def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
 
 
 def _event(row: Row) -> Event | None:
-    """Return what an entry says, or None if it is damaged."""
+    """Return the content of an entry, or None if it is damaged."""
     try:
         return Entry.read(row.document).event
     except DataError:
@@ -189,7 +189,7 @@ def _event(row: Row) -> Event | None:
 
 
 def _charge(receipt: Receipt, row: Row | None, dataset: str | None) -> str | None:
-    """Return what is wrong with the entry that a file was charged as, or None."""
+    """Return the problem with the entry of a file's charge, or None."""
     if row is None:
         return (
             f"was charged as entry {receipt.entry}, which is not in the ledger: its last entries were deleted, or an "
@@ -206,7 +206,7 @@ def _charge(receipt: Receipt, row: Row | None, dataset: str | None) -> str | Non
 
 
 def _outcome(file: Released, row: Row | None) -> str | None:
-    """Return in what a file is not what its charge became, or None."""
+    """Return how a file differs from the completed release of its charge, or None."""
     if row is None:
         return (
             "is charged, but its content is not in the ledger: later entries were deleted, or an old backup was "
@@ -225,7 +225,7 @@ def _outcome(file: Released, row: Row | None) -> str | None:
 
 
 def _lacks(file: Released, row: Row | None) -> bool:
-    """Return whether a file says more than the ledger has a digest of."""
+    """Return whether a file has content of which the ledger has no digest."""
     event = None if row is None else _event(row)
     return isinstance(event, Completed) and bool(file.rest) and event.rest != file.rest[0]
 

@@ -111,7 +111,7 @@ _BLOCK = 1 << 20
 
 
 def content_of(source: str | Path) -> bytes:
-    """Return all that a file holds, if it is a plain file, or a pipe that somebody writes to and that ends."""
+    """Return the content of a regular file, or of a pipe with a writer and an end."""
     try:
         # To open a pipe would wait for somebody to write to it, for ever.
         descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

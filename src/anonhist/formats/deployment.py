@@ -43,7 +43,7 @@ def _parse_type(given: str) -> str:
 
 @frozen(kw_only=True)
 class Deployment:
-    """What a record needs and no release says; what is None is left for a person to fill in.
+    """Facts that a record needs beyond the release; a person fills in those that are None.
 
     The curator publishes the release and is ``"government"``, ``"industry"`` or ``"nonprofit"``; the author writes the
     record. The region is that whose data or laws it is about; the day of publication is such as ``"2026-01-31"``.
@@ -115,7 +115,7 @@ def _one(release: AnyRelease) -> Release | CumulativeRelease:
 
 
 def _what(release: AnyRelease) -> str:
-    """Say what was released."""
+    """Describe what was released."""
     one = _one(release)
     if isinstance(one, CumulativeRelease):
         thresholds = ", ".join(f"{each:,}" for each in one.thresholds)

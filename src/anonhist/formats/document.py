@@ -31,7 +31,7 @@ from anonhist.releases.runs import expected_distance
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a file says of the mechanism of a release, its guarantee, and its excess, if that was released besides."""
+    """The mechanism, the guarantee and, if released, the excess in a file."""
 
     name: str
     parameters: Mapping[str, Any]
@@ -52,7 +52,7 @@ class Remade:
 
 
 def remade(recorded: Recorded) -> Remade:
-    """Make the mechanism of a release of any kind again, or refuse one that does not promise what the file says."""
+    """Rebuild the mechanism of a release of any kind, or refuse one without the guarantee in the file."""
     kinds = (kind for kind in RELEASED_BY.values() if recorded.name.startswith(kind.names or tuple(MECHANISMS)))
     kind = next(kinds, RELEASED_BY["central"])
     made: Remade = load(kind.remake)(recorded)
@@ -60,7 +60,7 @@ def remade(recorded: Recorded) -> Remade:
 
 
 def unknown_mechanism(name: str) -> str:
-    """Say that a file names a mechanism that there is not."""
+    """Return the error for an unknown mechanism in a file."""
     return f"The file names a mechanism unknown to this version: {name!r:.80}."
 
 
@@ -91,13 +91,13 @@ def check_profile(mechanism: CentralMechanism, profile: Profile, items: int | No
 
 
 def check_no_excess(excess: Excess | None) -> None:
-    """Refuse an excess where none is released."""
+    """Refuse an excess in a release that cannot have one."""
     if excess is not None:
         raise DataError("an excess belongs to a release of users or labels, and no other")
 
 
 def check_no_zeros(zeros: int | None) -> None:
-    """Refuse a number of labels that never occur where none is released."""
+    """Refuse a number of labels that never occur in a release that cannot have one."""
     if zeros is not None:
         raise DataError("zeros belong to a release of degrees that counts nodes without an edge, and no other")
 
@@ -219,7 +219,7 @@ def excess_document(excess: Excess) -> dict[str, Any]:
 
 
 def excess_from(guarantee: Guarantee, value: object) -> Excess:
-    """Return the excess in a document, having refused what none can be."""
+    """Return the excess in a document, or refuse an invalid one."""
     fields = mapping(value, {*_NUMBERS, *_EPSILONS, "of"}, "the excess")
     of = member(Bounded, fields["of"], "what the excess is of")
     if any(type(fields[name]) is not int for name in _NUMBERS):
@@ -235,7 +235,7 @@ def receipt_document(receipt: Receipt) -> dict[str, Any]:
 
 
 def receipt_from(value: object) -> Receipt:
-    """Return the receipt in a document; it refuses what none can be."""
+    """Return the receipt in a document, or refuse an invalid one."""
     # What each must be, the receipt checks.
     return Receipt(**mapping(value, {*_RECEIPT}, "the receipt"))
 
@@ -259,7 +259,7 @@ _GUARANTEE_FIELDS = {
 
 
 def to_document(release: Release) -> dict[str, Any]:
-    """Return everything a release says, as JSON values; refuse a sum of several releases, which none could say.
+    """Return the content of a release as JSON values; refuse a sum of several releases, which has no file.
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
     is read back is the rest. The keys and what they mean are fixed. Standard errors are those of runs:
@@ -364,7 +364,7 @@ def made_by(value: object) -> tuple[str, dict[str, Any]]:
 
 
 def how_made(top: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a document says of a release of any kind besides its mechanism."""
+    """Return the content of a document, of a release of any kind, except its mechanism."""
     return {
         "reason": text(top["reason"], "the reason"),
         "library_version": text(top["library_version"], "the library version"),

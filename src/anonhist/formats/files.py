@@ -1,4 +1,4 @@
-"""Files of values: written and read whole, by the path's ending and by what they say they are."""
+"""Files of values: written and read whole, by the path's ending and the format that they declare."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OURS = (b"anonhist/", b"anonhist.")
 
 
 def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: str = "A release is") -> str:
-    """Return the ending in small letters, or refuse one that is not a format of what is to be written."""
+    """Return the ending in lower case, or refuse one in which this kind cannot be written."""
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise UsageError(
@@ -101,7 +101,7 @@ def write_recorded(
 
 
 def read(path: str | Path) -> Any:
-    """Read a file that :func:`write` made, and check everything it says.
+    """Read a file that :func:`write` made, and check all of its content.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def read(path: str | Path) -> Any:
 
 
 def _format(document: object) -> object:
-    """Return what a JSON document, or the content of a Parquet file, says it is."""
+    """Return the format that a JSON document, or a Parquet file, declares."""
     if isinstance(document, bytes):
         from anonhist.formats.untrusted import open_parquet, refuse_damage
 
@@ -218,7 +218,7 @@ def _parsed(content: bytes, ending: str) -> Any:
 
 @contextmanager
 def naming_file(name: str, path: str | Path) -> Iterator[None]:
-    """Say of which file it is, if it is not what it should be."""
+    """Add the name of the file to errors about its content."""
     try:
         yield
     except (DataError, UsageError) as error:
@@ -229,7 +229,7 @@ _ENDINGS = (".json", ".parquet")
 
 
 def is_released_as(path: str | Path, receipt: Receipt, completed: Completed) -> bool:
-    """Tell whether a file, which need not be there, is the release of a charge, as its entries say.
+    """Return whether a file, which need not exist, is the release of a charge, according to its entries.
 
     A file in CSV is known by its bytes, if the ledger has their digest; others by their receipt and what they say.
     """
@@ -248,7 +248,7 @@ def is_released_as(path: str | Path, receipt: Receipt, completed: Completed) -> 
 
 
 def claim_of(path: str | Path) -> Released:
-    """Return the receipt in a file of a release or a survey, and the digests of what it says."""
+    """Return the receipt in a file of a release or a survey, and the digests of its content."""
     if Path(path).suffix.lower() not in _ENDINGS:
         raise UsageError(
             f"{mask(str(path))!r} holds no receipt: budget verify takes releases (.json, .parquet) and surveys (.json)."

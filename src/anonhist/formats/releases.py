@@ -121,7 +121,7 @@ def _is_same_release(file: pq.ParquetFile, release: Release) -> bool:
 
 
 def is_table_of_release(path: str) -> bool:
-    """Return whether a Parquet file says that it holds a release of any kind; only its schema is read."""
+    """Return whether a Parquet file declares a release of any kind; only its schema is read."""
     if not path.lower().endswith(".parquet") or not Path(path).is_file():
         return False
     import pyarrow as pa
@@ -148,7 +148,7 @@ _LISTS = "its grouping columns, its groups and its levels must be lists, and wha
 
 
 def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
-    """Return everything a release of groups says, as JSON values.
+    """Return the content of a release of groups as JSON values.
 
     ``release`` has what the releases of all groups share, as :func:`~anonhist.formats.document.to_document` writes it;
     ``groups`` has the rest of each. ``guarantee`` says, to people, what holds for all groups together; it follows from
@@ -317,7 +317,7 @@ _WINDOWS_FIELDS = {
 
 
 def to_cumulative_document(release: Windows) -> dict[str, Any]:
-    """Return everything a release of cumulative windows says, as JSON values.
+    """Return the content of a release of cumulative windows as JSON values.
 
     What groups share is said once; ``groups`` has the numbers of each, of each number a list a threshold. Where there
     are no groups, ``by`` has no column, and ``groups`` the one group of no names. ``guarantee`` says it to people; it

@@ -62,7 +62,7 @@ def _is_plain(character: str) -> bool:
 
 
 def names_of(value: object) -> set[str]:
-    """Return the names of the fields of an object, none of what is no object."""
+    """Return the names of the fields of an object; empty for other values."""
     return set(value) if isinstance(value, dict) else set()
 
 
@@ -110,7 +110,7 @@ def _spread(value: object, depth: int) -> str:
 
 
 def parse_json(content: bytes) -> object:
-    """Return what a JSON text says, each field once; reject NaN and infinities."""
+    """Parse JSON; reject repeated fields, NaN and infinities."""
     try:
         return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_unique)
     except DataError:
@@ -174,7 +174,7 @@ def check_codecs(content: bytes) -> None:
 
 
 def batches(file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Read columns in batches, up to the first that has more rows than the file says that it has."""
+    """Read columns in batches, up to the first with more rows than the file declares."""
     rows = file.metadata.num_rows
     seen = 0
     for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns, use_threads=False):
@@ -207,7 +207,7 @@ def whole_parquet(
     decode: Callable[[object], T],
     is_same: Callable[[pq.ParquetFile, T], bool],
 ) -> T:
-    """Rebuild what the document of a format says that is in a Parquet file, and check that its rows still say so.
+    """Rebuild a value from the document in a Parquet file, and check that the rows match.
 
     Tools that filter a table keep its metadata.
     """

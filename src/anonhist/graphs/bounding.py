@@ -175,7 +175,7 @@ class DegreeChoice:
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, object]) -> Self | None:
-        """Make a choice again from the :attr:`parameters` of a mechanism; None if θ was given.
+        """Rebuild a choice from the :attr:`parameters` of a mechanism; None if θ was given.
 
         Raises
         ------

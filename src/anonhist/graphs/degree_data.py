@@ -71,11 +71,11 @@ class DegreeBand:
 
     @property
     def degree_sum(self) -> Ends:
-        """What the sum of all degrees can be."""
+        """The possible values of the sum of all degrees."""
         return float(self._widths @ self.lows), float(self._widths @ self.highs)
 
     def stars(self, k: int) -> Ends:
-        """Return what the number of k-stars can be."""
+        """Return the possible values of the number of k-stars."""
         stars = np.ones(self.ends.size)
         for place in range(k):
             stars *= np.maximum(self.ends - place, 0.0) / (place + 1)
@@ -83,7 +83,7 @@ class DegreeBand:
         return float(more @ self.lows), float(more @ self.highs)
 
     def gini(self, nodes: Ends, degree_sum: Ends) -> Ends:
-        """Return what the Gini coefficient can be, given intervals for the number of nodes and for their degree sum."""
+        """Return the possible values of the Gini coefficient, given intervals for n and the degree sum."""
         least, most = self.degree_sum
         sums = min(max(degree_sum[0], least), most), max(min(degree_sum[1], most), least)
         if not sums[0] > 0 or not nodes[0] > 0:

@@ -70,7 +70,7 @@ class _Vertices:
 
 
 class _NotPajekError(Exception):
-    """What is wrong, as one of the sentences of failures begins."""
+    """What is wrong, as the beginning of one of the error sentences."""
 
 
 def pajek_batches(path: str, kinds: Any, *, is_directed: bool) -> Iterator[Any]:
@@ -133,7 +133,7 @@ def _pairs(file: Any, vertices: _Vertices, *, is_directed: bool) -> Iterator[tup
 
 
 def _section(line: bytes, vertices: _Vertices, *, is_directed: bool) -> bytes:
-    """Return which section a line begins, having checked what was read before it."""
+    """Return the section that a line begins, and check the section before it."""
     # The names of several relations follow a colon.
     name = re.split(rb"[\s:]", line, maxsplit=1)[0].lower()
     if name == b"*network" and vertices.size is None:
@@ -236,7 +236,7 @@ def opened_document(
 
 @dataclass(frozen=True)
 class _Matrix:
-    """What the first lines of a matrix say: its size, and how entries are written."""
+    """The header of a matrix: its size, and the format of its entries."""
 
     size: int
     entries: int
@@ -246,7 +246,7 @@ class _Matrix:
 
 
 def _matrix(path: str) -> _Matrix:
-    """Read the lines before the entries of a matrix, or refuse one that is none of edges."""
+    """Read the lines before the entries of a matrix, or refuse one that does not hold edges."""
     what = f"The file {mask(path)!r}"
     with translate_failures("The input", path=path), unpacked_lines(path) as file:
         banner = _BANNER.match(file.readline(1024))
@@ -295,7 +295,7 @@ def _matrix_ends(connection: Any, path: str, policy: EdgePolicy) -> Any:
 
 
 def _value(part: str) -> str:
-    """Return SQL for a number, as C and Fortran write it, null if it is none."""
+    """Return SQL that parses a number as written by C and Fortran; null for other text."""
     return f"try_cast(translate(words.{part}, 'dD', 'ee') AS DOUBLE)"
 
 

@@ -1,4 +1,4 @@
-"""Formats of graphs: what says which one a file has, and what is no edge in it."""
+"""Formats of graphs: how a file's format is recognized, and which of its lines are not edges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KONECT = "out."
 
 
 class EdgeFormat(Enum):
-    """A format in which each file says by itself what an edge is; tables do not, whose columns are named."""
+    """A format that defines edges by itself, unlike tables, whose columns must be named."""
 
     LINES = "lines"
     SNAP = "snap"
@@ -65,7 +65,7 @@ def parse_edge_format(given: object) -> EdgeFormat | None:
 
 
 def edge_format_of(source: str) -> EdgeFormat | None:
-    """Return the format that the names of files say, None for tables; standard input is lines."""
+    """Return the format given by the names of files, None for tables; standard input is lines."""
     if source == "-":
         return EdgeFormat.LINES
     names = input_files(source) or [source.split("?", 1)[0] if is_remote(source) else source]

@@ -21,7 +21,7 @@ _PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
 
 
 def edge_columns(header: Header, origin: str | None, target: str | None, *, may_guess: bool = True) -> tuple[str, str]:
-    """Return the columns of both ends, or refuse ones that are not there or not said.
+    """Return the columns of both ends, or refuse missing or unnamed ones.
 
     Two columns of other names are taken as the ends only if ``may_guess``: the first line of a text may be an edge
     itself.
@@ -72,7 +72,7 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
 
 
 def with_directions(table: Any, header: Header) -> Any:
-    """Return a table whose edges all have a direction, or refuse one of Gephi's in which an edge says that it has none.
+    """Return a table of directed edges, or refuse a table of Gephi with undirected ones.
 
     DuckDB checks rows as it reads them, since standard input can be read only once.
     """
@@ -177,7 +177,7 @@ def _ends(edges: Any, direction: Direction) -> Any:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many rows were left out, and why: private, for the operator alone."""
+    """The number of rows left out, and why; private, only for the operator."""
 
     rows: int
     without_ends: int

@@ -1,4 +1,4 @@
-"""What a release of degrees remembers of its mechanism: made again from a document, and checked."""
+"""The mechanism in a release of degrees, rebuilt from a document and checked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STATISTICS_TABLE = Table(lambda statistics: named_estimates("statistic", statist
 
 
 def remake(recorded: Recorded) -> Remade:
-    """Make the mechanism of a release of degrees again, which promises exactly what the release does."""
+    """Rebuild the mechanism of a release of degrees, with exactly the guarantee of the release."""
     check_no_excess(recorded.excess)
     name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
     if name not in _CENTRAL.keys() | _METHODS.keys():

@@ -80,7 +80,7 @@ def _largest_flow(begins: Ints, ends: Ints, limits: Ints, *, size: int) -> Ints:
 
 
 def _reachable(begins: Ints, ends: Ints, start: int, *, size: int) -> Bools:
-    """Say which nodes can be reached from one, along arcs."""
+    """Return which nodes can be reached from one, along arcs."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

@@ -41,7 +41,7 @@ class Direction(Enum):
 
 
 def check_direction(direction: Direction) -> Direction:
-    """Refuse what is not a direction."""
+    """Refuse anything that is not a direction."""
     if not isinstance(direction, Direction):
         raise UsageError(f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {direction!r:.80}.")
     return direction
@@ -111,7 +111,7 @@ SIMPLE = EdgePolicy()
 
 
 def check_policy(policy: object) -> None:
-    """Refuse what is not a policy."""
+    """Refuse anything that is not a policy."""
     if not isinstance(policy, EdgePolicy):
         raise UsageError(f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {policy!r:.80}.")
 

@@ -211,7 +211,7 @@ def read_degrees(
 
 @frozen
 class _Asked:
-    """What is said of a source, and of its nodes; what contradicts itself is refused."""
+    """The options about a source of edges and its nodes; contradictory ones are refused."""
 
     source: Any
     nodes: Any
@@ -251,7 +251,7 @@ class _Asked:
 
     @property
     def says_columns(self) -> bool:
-        """Whether anything is said that only a table has."""
+        """Whether any option applies only to tables."""
         said = (self.origin, self.target, self.table, self.delimiter, self.header, self.comment)
         return any(each is not None for each in said)
 

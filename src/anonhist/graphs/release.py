@@ -32,7 +32,7 @@ _MISSING = "An id is missing: leave out edges without both ends."
 
 
 class NetworkxGraph(Protocol):
-    """A graph of networkx, which need not be installed: what is asked of one."""
+    """The interface of a networkx graph, which need not be installed."""
 
     @property
     def edges(self) -> Any:
@@ -109,7 +109,7 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
 
 
 def is_networkx(source: object) -> bool:
-    """Return whether something is a graph of networkx, by what it can be asked."""
+    """Return whether something has the interface of a networkx graph."""
     return all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed"))
 
 
@@ -342,7 +342,7 @@ class PreparedDegrees:
     simulations: int | None
 
     def price(self) -> Price:
-        """Return what the release will cost."""
+        """Return the cost of the release."""
         return Price.of(self.way.dearest)
 
     def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
@@ -360,7 +360,7 @@ def prepare_degrees(
     *,
     nodes_listed: bool,
 ) -> PreparedDegrees:
-    """Check what is asked of a release of degrees before the edges are read, and make its mechanism."""
+    """Check the options of a release of degrees before the edges are read, and make its mechanism."""
     if not isinstance(privacy, EdgePrivacy | NodePrivacy):
         raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
     runs = None if simulations is None else parse_simulations(simulations)

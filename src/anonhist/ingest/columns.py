@@ -1,4 +1,4 @@
-"""Columns that are not there or not said, what may be told of them and to whom, and names that each engine tells apart.
+"""Missing and unnamed columns, what errors may reveal about them, and names that every engine distinguishes.
 
 The names of a table, a database or a Parquet file are schema, and so is the header line of delimited text. But without
 a header that line is a row of data, so its words stay out of the sentence that everybody may read. The keys of JSON
@@ -53,7 +53,7 @@ class UnnamedColumnError(ColumnError, UsageError):
 def required_key(key: str | None, *, role: str = "label", option: str = "label") -> str:
     """Return the key of JSON lines that holds the labels, or another role; their rows must not decide it."""
     if not key:
-        raise UsageError(f"JSON lines have no header: say which key holds the {role}s (`{option}`).")
+        raise UsageError(f"JSON lines have no header: name the key that holds the {role}s (`{option}`).")
     return key
 
 
@@ -91,7 +91,7 @@ class Header:
         return self.schema is Schema.FIRST_LINE
 
     def require(self, **columns: str | None) -> None:
-        """Refuse columns that are not there, or are there twice; each is given under its role."""
+        """Refuse missing and repeated columns; each is given under its role."""
         for role, name in columns.items():
             if name is None or name in self.folders:
                 continue
@@ -117,7 +117,7 @@ class Header:
             self.require(**{role: label})
             return label
         if len(self.names) != 1:
-            raise self._error(UnnamedColumnError, f"Say which column holds the {role}s (`{option}`)")
+            raise self._error(UnnamedColumnError, f"Name the column that holds the {role}s (`{option}`)")
         return self.names[0]
 
     def without(self, *columns: str | None) -> Header:
@@ -129,9 +129,9 @@ class Header:
         named = f"{told}; the columns are {', '.join(map(repr, columns))}."
         many = "there is 1 column" if len(self.names) == 1 else f"there are {len(self.names)} columns"
         # Standard input must have a header.
-        hint = "`header=False`, if the first line of a file holds data and no names"
+        hint = "`header=False`, if the first line of a file holds data instead of names"
         if len(self.names) == 1:
-            hint = f"`delimiter`, if columns are separated by something else; {hint}"
+            hint = f"`delimiter`, if columns are separated by another character; {hint}"
         counted = f"{told}; {many} ({hint})." if self.is_line else f"{told}; {many}."
         error = kind(named if self.schema in (Schema.DECLARED, Schema.NAMED) else counted)
         error.columns, error.for_operator = columns, named

@@ -72,9 +72,7 @@ class Layout:
     def __post_init__(self) -> None:
         """Refuse what cannot separate columns."""
         if len(self.sign) != 1 or self.sign in '"\r\n':
-            raise UsageError(
-                f"The delimiter must be one character that neither quotes nor ends a line, not {self.sign!r}."
-            )
+            raise UsageError(f"The delimiter must be one character other than a quote or line end, not {self.sign!r}.")
 
     @property
     def schema(self) -> Schema:
@@ -206,7 +204,7 @@ def common_names(lines: Mapping[str, bytes], layout: Layout) -> list[str]:
 def names_in_line(line: bytes, layout: Layout, what: str) -> list[str]:
     """Return the names of columns that the first line of a file has, or those of columns without names."""
     if not line:
-        raise DataError(f"{what} is empty: a table needs at least its header line.")
+        raise DataError(f"{what} is empty: a table needs at least a header line.")
     if other_encoding(line[:BEGINNING]):
         raise _about_names(f"{what} {not_utf_8(line)}", layout)
     try:
@@ -332,7 +330,7 @@ def _is_regular(descriptor: int) -> bool:
 
 def _check_unread() -> None:
     if _is_regular(0) and os.lseek(0, 0, os.SEEK_CUR):
-        raise UsageError("Standard input is a file that was partly read before; pipe the rest in with cat.")
+        raise UsageError("Standard input is a file that was already partly read; pipe the rest in with cat.")
 
 
 def lines_relation(connection: duckdb.DuckDBPyConnection, paths: Any, **options: Any) -> Any:
@@ -378,7 +376,7 @@ def commented_table(connection: duckdb.DuckDBPyConnection, paths: list[str], lay
     refused.
     """
     if len(comment) != 1 or comment in ('"', "\r", "\n", layout.sign):
-        raise UsageError(f"`comment` must be one character that neither quotes nor separates, not {comment!r:.80}.")
+        raise UsageError(f"`comment` must be one character other than a quote or separator, not {comment!r:.80}.")
     found = {path: _first_line(path, comment.encode()) for path in paths}
     names = common_names({path: line for path, (line, _) in found.items()}, layout)
     parts = [
@@ -403,7 +401,7 @@ def _first_line(path: str, comment: bytes) -> tuple[bytes, int]:
         begins = line.removeprefix(_BYTE_ORDER_MARK)
         if begins.strip(b"\r\n") and not begins.startswith(comment):
             return line, number
-    raise DataError(f"The file {mask(path)!r} has no row among its first {_LONGEST_PREFACE:,} bytes, but comments.")
+    raise DataError(f"The file {mask(path)!r} has no row among its first {_LONGEST_PREFACE:,} bytes, only comments.")
 
 
 def _fields(rows: Any, delimiter: str, columns: int) -> Any:
@@ -453,7 +451,7 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
         # The second half of a line's end may be in the next part, so only line feeds end lines here.
         end = part.rfind(b"\n") + 1
         if pending + (part.find(b"\n") if end else len(part)) > LONGEST_LINE:
-            raise DataError("A line is longer than 2^24 bytes: give one label a line.")
+            raise DataError("A line is longer than 2^24 bytes: write one label per line.")
         if not end:
             rest.append(part)
             pending += len(part)

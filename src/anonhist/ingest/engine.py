@@ -203,8 +203,8 @@ def followed(connection: Any, progress: Callable[[float], None] | None) -> Itera
 
 
 OTHER_TEXT = (
-    "is not UTF-8 text: write it anew as UTF-8, as with iconv -f CP1252 -t UTF-8 (of Windows, Latin-1) or -f UTF-16 "
-    "(Excel's 'Unicode Text')."
+    "is not UTF-8 text: convert it, such as with iconv -f CP1252 -t UTF-8 (from Windows, Latin-1) or -f UTF-16 (from "
+    "Excel's 'Unicode Text')."
 )
 NOT_TEXT = f"{OTHER_TEXT} What is compressed must be unpacked first (zcat), or end in .gz or .zst."
 NOT_LINES = (
@@ -212,8 +212,8 @@ NOT_LINES = (
     "(as jq -c '.[]' writes an array)."
 )
 WIDE_TEXT = (
-    "is {encoding} text, as Excel's 'Unicode Text' and some editors write it: write it anew as UTF-8, as with iconv -f "
-    "{encoding} -t UTF-8."
+    "is {encoding} text, as from Excel's 'Unicode Text' and some editors: convert it, such as with iconv -f {encoding} "
+    "-t UTF-8."
 )
 # How the engine begins; what it quotes comes later.
 _LINE = re.compile(r"Invalid Input Error: CSV Error on Line: (\d+)\n(.*)", re.DOTALL)
@@ -232,12 +232,12 @@ IS_PAJEK, IS_MATRIX_MARKET, IS_GRAPHML, IS_GML = (
 )
 NO_ENTRY, NO_PAJEK, NO_VERTEX = "edges: no entry", "edges: no pajek", "edges: no vertex"
 TWO_ALIKE, NO_DIRECTION, IS_COMMENT = "edges: vertices alike", "edges: no direction", "edges: a comment"
-TRY_AGAIN = "was cut off on its way from the server, or has changed since: try again."
+TRY_AGAIN = "was cut off during the download, or has changed since: try again."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
     WIDE_LINE: WIDE_TEXT.format(encoding="UTF-16LE"),
-    NO_COUNTED_LINE: "is not what uniq -c writes: each line must be a count, a space and a label.",
+    NO_COUNTED_LINE: "is not output of uniq -c: each line must be a count, a space and a label.",
     OPEN_QUOTE: (
         "has a line with a name that begins with a quote and does not end with one before a space or a tab: write "
         'names with spaces as "Ann Lee", and quotes inside of them twice.'
@@ -256,8 +256,8 @@ _EXPLANATIONS = {
         "is not a network of Pajek that is read here: one list *Vertices with their number, then *Edges, *Arcs, "
         "*Edgeslist or *Arcslist, whose lines hold the numbers of vertices."
     ),
-    NO_VERTEX: "has an edge to a vertex that is not there: vertices have the numbers from 1 on.",
-    TWO_ALIKE: "has two vertices of one name: give each a label of its own.",
+    NO_VERTEX: "has an edge to a missing vertex: vertices are numbered from 1.",
+    TWO_ALIKE: "has two vertices with the same name: give each a unique label.",
     NO_DIRECTION: UNDIRECTED,
     IS_COMMENT: (
         "has a row that begins with # or %, and a space or nothing after it, as comments do: say so (`comment='#'` or "
@@ -265,7 +265,7 @@ _EXPLANATIONS = {
     ),
     # What a line of JSON is comes before what it holds, for some of it is quoted behind.
     "surrogate in string": (
-        "holds half of a surrogate pair, such as \\ud83d, which is no character: write such texts anew, as UTF-8."
+        "contains half of a surrogate pair, such as \\ud83d, which is not a character: write such texts in UTF-8."
     ),
     r"line \d+: invalid utf-8 encoding": NOT_TEXT,
     "expected object, but got array|unexpected end of data. try auto-detecting": NOT_LINES,
@@ -275,13 +275,14 @@ _EXPLANATIONS = {
     r"\[user_raised_exception\] state machine": (
         "is not a table: its lines have different endings, or its quoting is broken."
     ),
-    r"\[path_not_found\]": "is not there: Spark finds no file by this name.",
+    r"\[path_not_found\]": "does not exist, according to Spark.",
     r"\[failed_read_file\.cannot_read_file_footer|\[unable_to_infer_schema": (
         "is not a complete Parquet file, despite its ending."
     ),
     r"\[cannot_merge_schemas\]": "consists of files with different columns.",
     r"\[column_already_exists\]": (
-        "has columns that Spark takes for one, since their names differ at most in case: rename all but one of them."
+        "has columns that Spark cannot distinguish, since their names differ at most in case: rename all but one of "
+        "them."
     ),
     r"\[failed_read_file": (
         "is not a table that Spark can read: a file is damaged or begins with other columns than the first, or a row "
@@ -313,22 +314,20 @@ _EXPLANATIONS = {
         "cannot be reached; check its address and your permissions."
     ),
     "gzip|zstd|frame descriptor|inflate|decompress|compressed file": (
-        "cannot be decompressed: it is cut off or not what its ending says."
+        "cannot be decompressed: it is cut off, or not of the type of its ending."
     ),
     "httpfs|extension|protocol": "cannot be read by DuckDB without an extension; make a Parquet file of it first.",
     "schema mismatch|mismatch between the schema": "consists of files with different columns.",
-    "expected unique column names": "has several columns of one name: rename all but one of them.",
+    "expected unique column names": "has several columns with the same name: rename all but one of them.",
     "invalid byte sequence for encoding": (
-        "holds text that is not UTF-8, as one without an encoding (SQL_ASCII) may: restore it into a database with the "
-        "encoding UTF8, and read that."
+        "holds text that is not UTF-8, as databases without an encoding (SQL_ASCII) may: restore it into a database "
+        "with the encoding UTF8, and read that."
     ),
     "byte order mark": "begins with a byte order mark, which JSON lines must not have.",
     "malformed json|json transform|json_read|read_json": (
         "is not in JSON lines format: each line must be one object with unique keys."
     ),
-    "surrogates not allowed": (
-        "holds a text with a lone surrogate, which is no character: decode the texts properly first."
-    ),
+    "surrogates not allowed": ("contains a lone surrogate, which is not a character: decode the texts properly first."),
     "could not decode to utf-8|user-defined function raised exception": (
         "holds text that is not UTF-8: convert the column, or read it from a view that does."
     ),
@@ -347,23 +346,21 @@ _EXPLANATIONS = {
     ),
     "out of memory": "is too large for the available memory: allow more of it, or count parts of it (anonhist count).",
     "parser stack overflow|expression tree is too large": (
-        "is in an engine that cannot run so deep a query: export the table to a Parquet file, and read that."
+        "is in an engine that cannot run such a deep query: export the table to a Parquet file, and read that."
     ),
-    "overflow|out of range|out of bounds|too large to|convert decimal": (
-        "holds more than 2^63 − 1 items, the most there can be."
-    ),
+    "overflow|out of range|out of bounds|too large to|convert decimal": ("holds more than 2^63 − 1 items, the limit."),
 }
 
 
 @contextmanager
 def translate_failures(what: str, *, path: str = "") -> Iterator[None]:
-    """Turn what an engine raises into a DataError about ``what``; ``path`` is public and says nothing of the cause."""
+    """Turn an engine's error into a DataError about ``what``; ``path`` is public, and not a cause of the error."""
     try:
         yield
     except AnonhistError:
         raise
     except EOFError:
-        raise DataError(f"{what} cannot be decompressed: it is cut off or not what its ending says.") from None
+        raise DataError(f"{what} cannot be decompressed: it is cut off, or not of the type of its ending.") from None
     except Exception as error:  # noqa: BLE001  # engines raise what they like
         if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():
             # DuckDB's way to say that Ctrl-C was pressed.

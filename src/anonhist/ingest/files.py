@@ -78,14 +78,14 @@ _NO_FILES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *SPARK_UR
 
 def _parse_file(path: str) -> str:
     if path.startswith(_NO_FILES):
-        raise UsageError(f"`engine` says what reads files, and {mask(path)!r} names none: leave it out.")
+        raise UsageError(f"`engine` applies only to files, and {mask(path)!r} is not one: leave it out.")
     return path
 
 
 def _parse_path(given: str | os.PathLike[str]) -> str:
     path = os.fspath(given)
     if path == "-":
-        raise UsageError("Spark cannot read standard input: write it to a file, or let DuckDB read it.")
+        raise UsageError("Spark cannot read standard input: write it to a file, or read it with DuckDB.")
     return _parse_file(path)
 
 
@@ -117,7 +117,7 @@ class SparkFiles:
 
 
 def read_by(engine: str | None, source: str) -> str | SparkFiles:
-    """Return a source as its engine takes it: ``"duckdb"``, ``"spark"``, or None where nothing is said of it."""
+    """Return a source for its engine: ``"duckdb"``, ``"spark"``, or None for the default."""
     if engine is None:
         return source
     if engine not in ENGINES:
@@ -230,7 +230,7 @@ def check_stated(
     *,
     header: bool = True,
 ) -> None:
-    """Refuse standard input and a .txt file if it is not said what they are.
+    """Refuse standard input and .txt files without a declared format.
 
     The first line of standard input may be a row of data, so nothing is guessed from it: it needs a format, or the name
     of the column of labels, which makes it CSV with a header line. Nor is it from that of a .txt file, which may hold
@@ -251,7 +251,7 @@ def check_stated(
 
 
 def form_of(source: Any, format: str | None) -> Form:  # noqa: A002
-    """Return what the files of a source are, which is of no matter for what is none."""
+    """Return the layout of the files of a source; it has no meaning for other sources."""
     return Form(format) if format in LINES else _FORMS.get(ending_of(source) or "", Form.DELIMITED)
 
 

@@ -77,7 +77,7 @@ class Grouping:
     def of_listed(self, listed: tuple[Group, ...]) -> Grouping:
         """Return the grouping into listed groups."""
         if self.other_group in listed:
-            raise UsageError("The group of all others has the name of a group that is listed: give it another name.")
+            raise UsageError("The group of all others has the name of a listed group: give it another name.")
         return replace(self, listed=listed)
 
     def check_totals(self) -> None:

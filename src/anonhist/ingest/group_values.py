@@ -29,7 +29,7 @@ _TRUTH = {"true": "true", "false": "false"}
 
 
 class ValueKind(Enum):
-    """What a grouping column holds: public, as its type says it."""
+    """The kind of values in a grouping column; public, since its type declares it."""
 
     TEXT = "text"
     NUMBERS = "numbers"
@@ -56,7 +56,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """Its name in tables."""
         return self.column if self.period is None else f"{self.period.value}({self.column})"
 
     def in_table(self, column: str) -> Part:
@@ -77,7 +77,7 @@ class Part:
         return key if key is None or self.period is None else self.period.name_at(key)
 
     def kind_in(self, table: Any) -> ValueKind:
-        """Return what the column of a table holds; refuse what has no names that all engines share.
+        """Return the kind of a table's column; refuse kinds whose names differ between engines.
 
         That is times without a period, or lists, structures, bytes and the like.
         """
@@ -98,7 +98,7 @@ class Part:
         if isinstance(kind, nw.Datetime) or is_zoned:
             raise UsageError(
                 f"The grouping column {called!r} holds times: group by day({called}), week({called}) or "
-                f"month({called}), or make text of it."
+                f"month({called}), or convert it to text."
             )
         for types, held in (
             (nw.Boolean, ValueKind.TRUTH),
@@ -109,8 +109,8 @@ class Part:
             if isinstance(kind, types):
                 return held
         raise UsageError(
-            f"Groups are made of text, whole numbers, truth values and dates, and the grouping column {called!r} "
-            "holds none of these: make text of it."
+            f"Groups are made of text, whole numbers, truth values and dates, and the grouping column {called!r} holds "
+            "none of these: convert it to text."
         )
 
     def keys(self, table: Any) -> Any:
@@ -210,7 +210,7 @@ _READ = {
 }
 _HOW = {
     ValueKind.TEXT: "list its groups as text, as it is written there",
-    ValueKind.NUMBERS: "list its groups as whole numbers, or make text of it if it holds fractions",
+    ValueKind.NUMBERS: "list its groups as whole numbers, or convert it to text if it holds fractions",
     ValueKind.TRUTH: "list its groups as true and false",
     ValueKind.OBJECTS: "list its groups as text, whole numbers, truth values or dates",
 }

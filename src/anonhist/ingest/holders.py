@@ -1,4 +1,4 @@
-"""What holds rows: each source is told by its type once, at the door, and nothing below asks again.
+"""Sources of rows: each source is recognized by its type once, and never again below.
 
 A type says how it is opened, and what is known of it before: whether its rows have keys, and what its files are.
 """
@@ -361,7 +361,7 @@ def _opened_sqlite(table: Any, schema: Schema) -> Opened:
 def _check_table(names: list[str], table: str | None) -> None:
     have = ", ".join(map(repr, names)) or "none"
     if table is None:
-        raise UsageError(f"Say which table of the database to read (`table`); it has {have}.")
+        raise UsageError(f"Name the table of the database to read (`table`); it has {have}.")
     if table not in names:
         raise public_error(f"The database has no table {table!r}; it has {have}.")
 
@@ -388,7 +388,9 @@ class Frame(Holder):
     @contextmanager
     def _opened(self, asked: Reading) -> Iterator[Opened]:
         if type(self.of).__module__.startswith("pyspark.pandas"):
-            raise UsageError("A table of pandas on Spark is not read as it is: pass its Spark table, table.to_spark().")
+            raise UsageError(
+                "A table of pandas on Spark cannot be read directly: pass its Spark table, table.to_spark()."
+            )
         with translate_failures("The table"):
             yield self._named(self.of)
 
@@ -448,7 +450,7 @@ class ArrowTable(Holder):
 
 
 class TableOfSqlFrame(Holder):
-    """A table of SQLFrame, which has no types or functions of its own: it is what its engine hands over."""
+    """A table of SQLFrame, which has no types or functions of its own: the table of its engine is read."""
 
     is_ours: ClassVar[bool] = True
 
@@ -461,8 +463,8 @@ class TableOfSqlFrame(Holder):
                 batches = self.of.toArrow(batch_size=_BATCH_ROWS)
             except NotImplementedError:
                 raise UsageError(
-                    "A table of SQLFrame is read where DuckDB holds it: read that of another engine through Ibis, or "
-                    "write it to a Parquet file."
+                    "Tables of SQLFrame are read only from DuckDB: for another engine, use Ibis, or write a Parquet "
+                    "file."
                 ) from None
             connection.from_arrow(batches).create("input")
             yield opened_frame(nw.from_native(connection.table("input")), Schema.DECLARED)

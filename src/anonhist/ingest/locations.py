@@ -123,7 +123,7 @@ def _check(system: Any, url: str) -> None:
     if not found["size"]:
         raise DataError(f"The file {shown!r} is empty.")
     if is_cut:
-        raise DataError(f"The file {shown!r} cannot be decompressed: it is cut off or not what its ending says.")
+        raise DataError(f"The file {shown!r} cannot be decompressed: it is cut off, or not of the type of its ending.")
 
 
 def _check_folder(system: Any, url: str, folder: str) -> None:
@@ -152,10 +152,10 @@ def _unreadable(url: str, error: Exception) -> DataError:
         return public_error(f"There is no file {shown}.")
     if status in (401, 403) or "access_denied" in said or "permission" in said or "credentials" in said:
         return DataError(
-            f"The file {shown} is not open to you: check your credentials and the permissions of the file."
+            f"The file {shown} may not be read with your credentials: check them, and the permissions of the file."
         )
     if status is not None:
-        return DataError(f"The file {shown} cannot be read: the server answers with the status {status}.")
+        return DataError(f"The file {shown} cannot be read: the server answered with the status {status}.")
     if CUT_OFF in said:
         return DataError(f"The file {shown} {TRY_AGAIN}")
     return DataError(f"The server of {shown} cannot be reached: check the address and the network.")
@@ -338,7 +338,7 @@ def _check_readable(name: str) -> None:
         raise public_error(f"{name!r} is a folder; name its files, such as '{name}/*.parquet'.")
     if not path.is_file():
         # A pipe can be read once, and finding the columns would be that once.
-        raise DataError(f"{name!r} is not a regular file; pipe what it holds into standard input and read '-'.")
+        raise DataError(f"{name!r} is not a regular file; pipe its contents into standard input and read '-'.")
     try:
         with path.open("rb") as file:
             empty = not file.read(1)
@@ -348,7 +348,7 @@ def _check_readable(name: str) -> None:
     if empty:
         raise DataError(f"The file {name!r} is empty.")
     if not whole:
-        raise DataError(f"The file {name!r} cannot be decompressed: it is cut off or not what its ending says.")
+        raise DataError(f"The file {name!r} cannot be decompressed: it is cut off, or not of the type of its ending.")
 
 
 # How many bytes are looked at.

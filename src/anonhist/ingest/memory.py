@@ -1,4 +1,4 @@
-"""What a program holds in memory: tables of many packages, lists of labels, and what is counted already."""
+"""Data in memory: tables of many packages, lists of labels, and counted data."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ def plain_labels(source: Any) -> list[Any] | None:
 
 
 _SERIES = (
-    "This Series has an index or a name as counts have: say format='counts' if its values count the labels in "
-    "its index, as value_counts() does, or format='labels' if its values are labels."
+    "This Series has an index or a name like counts: give format='counts' if its values count the labels in its index, "
+    "as from value_counts(), or format='labels' if its values are labels."
 )
 _COLUMN = (
-    "This Series is called as counts are: say format='labels' if its values are labels; if they count labels, pass the "
+    "This Series has a name like counts: give format='labels' if its values are labels; if they count labels, pass the "
     "table with both, or make a profile of them with Profile.from_counts."
 )
 _MAPPING = (
-    "Say what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
+    "Name what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
 )
 # What pandas and Polars call counts.
 _COUNT_NAMES = ("count", "proportion")
@@ -101,7 +101,7 @@ def _counts(values: Iterable[Any]) -> Any:
 
     counts = [whole_count(value) for value in values]
     if None in counts:
-        raise DataError("Counts and prevalences must be whole numbers from 0 to 2^63 − 1 and nothing else.")
+        raise DataError("Counts and prevalences must be whole numbers from 0 to 2^63 − 1.")
     return pa.array(counts, pa.int64())
 
 
@@ -110,7 +110,7 @@ def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
 
     index = source.index
     if format in COUNTED and index.nlevels > 1:
-        raise UsageError("An index of several levels holds no labels: make one text of them, or pass a table.")
+        raise UsageError("An index of several levels holds no labels: join them into one text, or pass a table.")
     if format in COUNTED:
         keys, values = COUNTED[format]
         return source.rename_axis(keys).reset_index(name=values)

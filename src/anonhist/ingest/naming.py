@@ -70,7 +70,7 @@ def names_of(values: Iterable[Any], *, only_whole: bool = False) -> Any:
     except UnicodeEncodeError:
         # Its message quotes the text.
         raise DataError(
-            "A text has a lone surrogate, which is no character: decode the texts properly first."
+            "A text contains a lone surrogate, which is not a character: decode the texts properly first."
         ) from None
 
 

@@ -176,7 +176,7 @@ def _of_words(source: Source, protection: Protection, date: str | None = None) -
 
 
 def _counted(rows: str, protection: Protection) -> str:
-    """Say which rows count."""
+    """Describe which rows count."""
     return rows if protection.where is None else f"{rows}; those count where {protection.where}"
 
 

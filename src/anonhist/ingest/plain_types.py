@@ -31,7 +31,7 @@ from anonhist.profiles.counts import MAX_ITEMS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NO_NAMES = "A column of lists or structures holds no names: choose one of text or whole numbers."
+_NO_NAMES = "A column of lists or structures cannot hold names: choose one of text or whole numbers."
 _NO_DURATIONS = "Durations have no names on this engine: make a column of their seconds, and choose that."
 # Braces stand for the column.
 _OF_DUCKDB = {

@@ -27,7 +27,7 @@ _NOT_BOUNDED = (
 
 @dataclass(frozen=True)
 class Protection:
-    """Whom a release of what is read protects, and which rows count for it: public choices, as for ``read_groups``.
+    """Public choices about a reading, as for ``read_groups``: what a release protects, and which rows count.
 
     ``unit`` is None where nobody says whom, ``order_key`` where nothing is chosen at random; it is drawn anew where a
     call gives none. ``grouping`` says by what rows are grouped, and has no groups yet. Rows for which ``where`` is not
@@ -56,7 +56,7 @@ class Protection:
         count_users: bool,
         where: str | None,
     ) -> Protection:
-        """Return what a call of ``read_profile`` says, or refuse what contradicts itself."""
+        """Return the choices of a call of ``read_profile``, or refuse contradictory ones."""
         most = check_users(user, max_per_user, order_by, count_users=count_users)
         unit, key = unit_of_profile(unit, most), key_where(order_key, needed=user is not None)
         return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where))
@@ -77,7 +77,7 @@ class Protection:
         keep_null: bool,
         where: str | None,
     ) -> Protection:
-        """Return what a call of ``read_groups`` says, or refuse what contradicts itself."""
+        """Return the choices of a call of ``read_groups``, or refuse contradictory ones."""
         most = check_users(user, max_per_user, order_by, count_users=False)
         grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
         protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
@@ -87,7 +87,7 @@ class Protection:
 
     @property
     def protected(self) -> PrivacyUnit:
-        """The unit that a release protects: an item, where nobody says whom."""
+        """The unit that a release protects; by default, an item."""
         return self.unit or PrivacyUnit.item()
 
     @property
@@ -139,8 +139,8 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, co
     """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
     if (user is None) != (max_per_user is None):
         raise UsageError(
-            "`user` and `max_per_user` must be given together: name the user column and say how many items of each "
-            "user count."
+            "`user` and `max_per_user` must be given together: name the user column, and give the number of items of "
+            "each user that count."
         )
     try:
         bound = None if max_per_user is None else operator.index(max_per_user)
@@ -199,7 +199,8 @@ def _protected_unit(
         )
     if groups_per_label is None:
         raise UsageError(
-            "A label may occur in many groups: say with `max_groups_per_label` in how many of them each label counts."
+            "A label may occur in many groups: set the number of them in which each label counts "
+            "(`max_groups_per_label`)."
         )
     return replace(
         PrivacyUnit.label(max_count=unit.max_count, groups=groups_per_label), in_one_group=groups_per_label == 1

@@ -1,4 +1,4 @@
-"""What is read: a source as a call names it, and what each of its rows stands for.
+"""A source as given in a call, and what each of its rows stands for.
 
 That is one item, a label with its count, or a count with its prevalence. A person says so, by the format and by the
 column of counts; otherwise the names of the columns do, which are public. A column that is called as counts are, and
@@ -36,7 +36,7 @@ _CALLED = {"count", "counts", "freq", "frequency", "n", "num", "abundance", "rea
 
 @dataclass(frozen=True)
 class SaidOfRows:
-    """What a person says of the rows, as for ``read_profile``: public choices, None for what is not said."""
+    """Public options about rows, as for ``read_profile``; None for those not given."""
 
     format: str | None
     label: str | None
@@ -61,7 +61,7 @@ class SaidOfRows:
             )
         if self.format in COUNTED and self.count == NO_COUNT:
             raise UsageError(
-                f"`count='none'` means that each row is one item, and `format={self.format!r}` that rows are counted: "
+                f"`count='none'` means that each row is one item, and `format={self.format!r}` that rows have counts: "
                 "leave one of the two out."
             )
         if self.format == "prevalences" and self.label is not None:
@@ -105,7 +105,7 @@ class SaidOfRows:
 
 @dataclass(frozen=True)
 class Source:
-    """A source as a call names it: what holds its rows, and what was said of them."""
+    """A source as given in a call: what holds its rows, and the options about them."""
 
     holder: Holder
     rows: SaidOfRows
@@ -122,7 +122,7 @@ class Source:
         delimiter: str | None,
         limits: EngineLimits | None,
     ) -> Source:
-        """Return the source that a call names, or refuse a call that contradicts itself or says too little."""
+        """Return the source given in a call, or refuse contradictory or incomplete options."""
         rows.check(user)
         holder = holder_of(source, table=table, format=rows.format, delimiter=delimiter, header=rows.header)
         if isinstance(holder, Files):
@@ -194,7 +194,8 @@ class Source:
         header.require(user=user, order=protection.order_by)
         if kind.rows != "events" and {kind.count, kind.prevalence} & {*protection.filtering}:
             raise UsageError(
-                "`where` must not ask for counts: one item more could decide whether all items of its label count."
+                "`where` must not use the column of counts: one more item could decide whether all items of its label "
+                "count."
             )
         return kind
 
@@ -229,5 +230,5 @@ def refuse_counts(unused: Header, how: str | None) -> None:
     if not found:
         return
     named = f"`count={found[0]!r}`" if len(found) == 1 else "its name (`count`)"
-    how = how or f"give {named} if it does, or `count={NO_COUNT!r}` if each row is one item"
-    raise UsageError(f"Column {' or '.join(map(repr, found))} may say how many items a row stands for: {how}.")
+    how = how or f"give {named} if so, or `count={NO_COUNT!r}` if each row is one item"
+    raise UsageError(f"Column {' or '.join(map(repr, found))} may hold the number of items of each row: {how}.")

@@ -283,7 +283,7 @@ def _table(session: Any, name: str | None) -> Any:
     from pyspark.errors import AnalysisException
 
     if name is None:
-        raise UsageError(f"Say which table of Spark to read (`table`); it has {_tables(session)}.")
+        raise UsageError(f"Name the table of Spark to read (`table`); it has {_tables(session)}.")
     try:
         table = session.table(name)
         # A connection asks for it only now.
@@ -352,7 +352,7 @@ def _in_this_process(master: str | None) -> Iterator[Any]:
     running = SparkSession.getActiveSession()
     if running is not None:
         if master is not None and running.sparkContext.master != master:
-            raise UsageError(f"This process has a session of Spark already, but not of {mask(master)}: stop it first.")
+            raise UsageError(f"This process already has a session of Spark, but not of {mask(master)}: stop it first.")
         yield running
         return
     session = _started(master)

@@ -89,7 +89,7 @@ def keys_to_read(keys: Iterable[str | None]) -> list[str]:
     """Return the keys to read, at least one, each once: the first of those that are equal."""
     names = list(dict.fromkeys(key for key in keys if key))
     if not names:
-        raise UsageError("JSON lines have no header: say which keys to read.")
+        raise UsageError("JSON lines have no header: name the keys to read.")
     return names
 
 
@@ -126,7 +126,7 @@ def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], pa
     if any(sorted(each.names) != sorted(names) for each in columns):
         raise public_error("The Parquet files do not all have the same columns.")
     if len(set(names)) < len(names) and any(each.names != names for each in columns):
-        raise public_error("The Parquet files have columns of one name, in different orders: rename them.")
+        raise public_error("The Parquet files have columns with the same name in different orders: rename them.")
     keys = {key: spelled for key, spelled in folder_keys(paths).items() if key not in names}
     held = distinct_names((*names, *keys))
     # Files of equal columns are read together.

@@ -70,8 +70,8 @@ def check_session(table: Any) -> None:
         )
 
 
-_BY_CASE = "takes texts for equal that differ in case or in spaces at the end"
-_BY_NOTHING = "takes empty texts for missing ones"
+_BY_CASE = "treats texts as equal that differ only in case or in trailing spaces"
+_BY_NOTHING = "treats empty texts as missing"
 _DAY = 24 * 60 * 60
 _NANO = 9
 _OTHERWISE = {

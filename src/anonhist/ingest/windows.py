@@ -103,7 +103,9 @@ def _columns_in(header: Header, source: Source, protection: Protection, day: Par
         header.require(group=part.column)
     kind = source.kind(header, protection, day.column)
     if kind.rows == "prevalences":
-        raise UsageError("Prevalences do not say which label has a count, so they have no days: give a row for each.")
+        raise UsageError(
+            "Prevalences do not reveal which label has a count, so they have no days: give a row for each event."
+        )
     header.require(date=day.column)
     names = {kind.label: "label", protection.user: "user", kind.count: "count"}
     protection.grouping.check_roles(names)

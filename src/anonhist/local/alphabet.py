@@ -18,9 +18,7 @@ from anonhist.privacy import parse_whole_number
 
 LARGEST_ALPHABET = 2**32
 
-_OUTSIDE = (
-    "A value is not in the alphabet; leave such values out, or declare a label that stands for all of them (`other`)."
-)
+_OUTSIDE = "A value is not in the alphabet; leave such values out, or declare a label for all of them (`other`)."
 
 
 @frozen(init=False)
@@ -119,7 +117,7 @@ class Alphabet:
         if given.size == 0:
             return np.empty(0, dtype=np.int64)
         if given.ndim != 1 or given.dtype.kind not in "iuUO":
-            raise DataError("Values must be whole numbers, one for each person.")
+            raise DataError("Values must be whole numbers, one per person.")
         try:
             if given.dtype.kind in "UO":
                 given = np.array([*map(_whole_number, given.tolist())])
@@ -152,7 +150,7 @@ def _whole_number(value: Any) -> int:
 def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> tuple[str, ...] | int:
     """Return distinct labels, the one for others among them, or how many there are, if they are whole numbers."""
     if isinstance(given, str | bytes):
-        raise UsageError("An alphabet is a list of labels or their number, not one text.")
+        raise UsageError("An alphabet is a list of labels or their number, not a string.")
     given = one_column(given)
     if not isinstance(given, Iterable):
         if other is not None:
@@ -164,16 +162,16 @@ def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> 
     if len(labels) < 2:
         raise UsageError(f"An alphabet needs at least two labels; {len(labels)} is too few.")
     if not all(isinstance(label, str) for label in labels):
-        raise UsageError("The labels of an alphabet must be texts; for whole numbers 0 to k - 1, give their number k.")
+        raise UsageError("The labels of an alphabet must be strings; for the whole numbers from 0 to k - 1, give k.")
     if len(set(labels)) < len(labels):
         twice, _ = Counter(labels).most_common(1)[0]
-        raise UsageError(f"The label {twice!r:.80} is in the alphabet twice; take one away.")
+        raise UsageError(f"The label {twice!r:.80} is in the alphabet twice; remove one.")
     # NumPy strings have their own type, which JSON may not support.
     return tuple(map(str, labels))
 
 
 def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return the candidates, or refuse none, one that is not a string, or one that is named twice."""
+    """Return the candidates; refuse an empty list, repeated ones and values that are not strings."""
     names = tuple(one_column(candidates))
     if isinstance(candidates, str) or not all(isinstance(name, str) for name in names):
         raise UsageError("Candidates must be a list of strings.")
@@ -192,5 +190,5 @@ def candidate_codes(names: tuple[str, ...], alphabet: Alphabet) -> NDArray[np.in
         codes = np.empty(0, dtype=np.int64)
     # The label for all other values is not a candidate for any of them.
     if alphabet.names(codes.tolist()) != names:
-        raise UsageError("A candidate is not in the alphabet of the survey; take it from the list.")
+        raise UsageError("A candidate is not in the alphabet of the survey; remove it from the list.")
     return codes

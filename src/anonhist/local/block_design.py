@@ -104,7 +104,7 @@ class BlockDesign:
             return every
         if values.size * tally.cells.size > MOST_PAIRS:
             raise UsageError(
-                "With an alphabet of this size, so many values take too long to estimate; name fewer candidates."
+                "With an alphabet of this size, estimating so many values takes too long; name fewer candidates."
             )
         out = np.zeros(values.size, dtype=np.int64)
         step = max(1, _PIECE // max(1, tally.cells.size))

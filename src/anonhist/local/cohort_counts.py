@@ -278,7 +278,7 @@ class HashedCohorts:
 
     def __post_init__(self) -> None:
         if self.buckets * self.cohorts > MOST_PLACES:
-            raise UsageError("This needs more than 2^27 counts; take fewer buckets or cohorts.")
+            raise UsageError("This needs more than 2^27 counts; choose fewer buckets or cohorts.")
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -298,7 +298,7 @@ class HashedCohorts:
     def codes(self, values: Any) -> NDArray[np.uint16]:
         """Return the words of each label, shape (m, 4), or refuse a value that is not a string."""
         if isinstance(values, str):
-            raise DataError("Values must be a list of texts, one for each person.")
+            raise DataError("Values must be a list of strings, one per person.")
         labels = values if isinstance(values, np.ndarray) and values.dtype.kind == "U" else list(values)
         return label_words(keyed_hash(labels, key=self.key.encode()), _WORDS)
 
@@ -343,10 +343,10 @@ class PermutedCohorts:
     def __post_init__(self) -> None:
         if self.cohorts * self.hashes * self.alphabet.size > MOST_PLACES:
             raise UsageError(
-                "The permutations have more than 2^27 entries; take fewer cohorts, or buckets without an alphabet."
+                "The permutations have more than 2^27 entries; choose fewer cohorts, or buckets without an alphabet."
             )
         if self.buckets * self.cohorts > MOST_PLACES:
-            raise UsageError("This needs more than 2^27 counts; take fewer buckets or cohorts.")
+            raise UsageError("This needs more than 2^27 counts; choose fewer buckets or cohorts.")
 
     def _places(self, given: SupportsIndex | None) -> int:
         if given is None:

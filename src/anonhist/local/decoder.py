@@ -186,7 +186,7 @@ def checked_shares(
 ) -> tuple[Channel, NDArray[np.float64], float]:
     """Return the channel, the share of the observations in each cell, and their number."""
     if channel is None or counts is None:
-        raise UsageError("This decoder fits the counts: give it the channel and the counts of its cells.")
+        raise UsageError("This decoder needs the channel and the counts of its cells.")
     if channel.items != items:
         message = f"The channel has {channel.items} items and there are {items} to decode: they must be the same."
         raise UsageError(message)

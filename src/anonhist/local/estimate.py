@@ -23,7 +23,7 @@ from anonhist.properties.estimate import format_number
 
 
 def p_values(supports: ArrayLike, users: int | NDArray[np.int64], probability: float) -> NDArray[np.float64]:
-    """Return the probability of at least this much support for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
+    """Return the probability of at least this support for an item of frequency zero: ``P(Bin(n, q) ≥ c)``.
 
     ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. Support c of an item without users is
     binomial for any values of the others, because each of them supports it with probability q, 0 < q < 1. P-values
@@ -154,7 +154,7 @@ def as_correction(correction: CorrectionLike) -> Correction:
 
 def _made(named: Mapping[str, type[Value]], name: str, what: str) -> Value:
     if name not in named:
-        raise UsageError(f"There is no {what} {name!r:.80}; take one of {', '.join(named)}.")
+        raise UsageError(f"There is no {what} {name!r:.80}; choose one of {', '.join(named)}.")
     return named[name]()
 
 
@@ -391,7 +391,7 @@ class RawEstimate:
 def refuse_least_squares(decoder: DecoderLike | None) -> None:
     """Refuse least squares, which compare shares of reports, because almost every report is unique."""
     if "least-squares" in (decoder, getattr(decoder, "name", None)):
-        raise UsageError("Local hashing has too many distinct reports for least squares; take the decoder mle.")
+        raise UsageError("Local hashing has too many distinct reports for least squares; choose the decoder mle.")
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ _SURVEY_FIELDS = {
 
 
 def survey_document(survey: Survey) -> dict[str, Any]:
-    """Return everything a survey says of itself, as JSON values.
+    """Return the content of a survey as JSON values.
 
     The digest stands for the rest: whoever changes a survey has another one. The guarantee is a sentence for people.
     """
@@ -79,12 +79,14 @@ def survey_document(survey: Survey) -> dict[str, Any]:
 
 
 def survey_text(survey: Survey) -> str:
-    """Return the file of a survey, or refuse a label that cannot be written down."""
+    """Return the file of a survey, or refuse a label that no file can hold."""
     written = document_text(survey_document(survey))
     try:
         written.encode()
     except UnicodeEncodeError:
-        raise UsageError("A text of the survey holds half a character, which no file can; write it anew.") from None
+        raise UsageError(
+            "A text of the survey contains half a surrogate pair, which no file can hold; correct it."
+        ) from None
     return written
 
 
@@ -100,9 +102,9 @@ def survey_from_document(document: object) -> Survey:
         parameters=top["parameters"],
     )
     if top["digest"] != survey.digest:
-        raise DataError("its digest is not that of the survey it describes; it was changed later")
+        raise DataError("its digest is not that of its survey; it was changed later")
     if top["guarantee"] != survey.guarantee.sentence:
-        raise DataError("the guarantee is not what such a survey promises")
+        raise DataError("the guarantee is not that of the survey")
     return replace(survey, receipt=optional(receipt_from, top["receipt"]))
 
 
@@ -135,7 +137,7 @@ TALLY_TABLE = Table(
 
 
 def is_tally_file(path: str | Path) -> bool:
-    """Say whether a file is one of a tally rather than of reports, by its ending and, in Parquet, by its metadata."""
+    """Return whether a file holds a tally, not reports, by its ending and, in Parquet, by its metadata."""
     ending = Path(path).suffix.lower()
     if ending != ".parquet":
         return ending == ".json"
@@ -349,7 +351,7 @@ _TOLD_OF_LABELS = (
 
 
 def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
-    """Return everything an estimate says, as JSON values; lists are aligned with ``labels``."""
+    """Return the content of an estimate as JSON values; lists are aligned with ``labels``."""
     from anonhist.version import __version__
 
     return {

@@ -71,11 +71,11 @@ def _alphabet(value: Any) -> Alphabet | None:
         return None
     if not isinstance(value, dict) or set(value) not in ({"size"}, {"labels"}, {"labels", "other"}):
         raise UsageError(
-            "An alphabet is described by its size, or by its labels and, optionally, by which of them is other."
+            "An alphabet is described by its size, or by its labels and, optionally, the label for other values."
         )
     labels = value.get("size", value.get("labels"))
     if not isinstance(labels, int if "size" in value else list):
-        raise UsageError("The size of an alphabet must be a whole number, its labels a list of texts.")
+        raise UsageError("The size of an alphabet must be a whole number, and its labels a list of strings.")
     return Alphabet(labels, other=value.get("other"))
 
 
@@ -186,7 +186,7 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     small = [row for row in rows if not row.note]
     if not small:
         smallest = min(row.report_bytes for row in rows)
-        raise UsageError(f"No mechanism has reports of {most:,} bytes at most; the smallest takes {smallest:,}.")
+        raise UsageError(f"No mechanism has reports of at most {most:,} bytes; the smallest report takes {smallest:,}.")
     near = [row for row in small if row.standard_error <= TOLERANCE * small[0].standard_error]
     best = min(near, key=lambda row: (row.report_bytes, row.mean_squared_error))
     return Recommendation(tuple(rows), best.mechanism, _reason(best, small[0], users=people))
@@ -263,12 +263,12 @@ def declare(
 
 
 def price_of(survey: Survey) -> Price:
-    """Return what a survey costs each person whom it asks."""
+    """Return the cost of a survey to each person who reports."""
     return Price(survey.guarantee, survey.name, {"survey": survey.digest, "title": survey.title})
 
 
 def survey_digest(survey: Survey) -> str:
-    """Return the SHA-256 digest of all that a survey says, its receipt included."""
+    """Return the SHA-256 digest of the content of a survey, including its receipt."""
     return digest_of(
         {
             "mechanism": survey.name,

@@ -73,10 +73,10 @@ class RapporParameters:
         """Refuse candidates whose bits do not match the parameters, or that no report tells apart."""
         places, needed = candidates.places, self.m * self.h
         if places.shape != (needed, len(candidates.candidates)) or not 0 <= places.min() <= places.max() < self.k:
-            raise UsageError(f"Each candidate must have {needed:,} bits, h in each cohort, as the parameters say.")
+            raise UsageError(f"Each candidate must have {needed:,} bits, h in each cohort, as in the parameters.")
         if self.k == 1 and places.shape[1] > 1:
             raise UsageError(
-                "Reports of one bit (k = 1) tell a single candidate from all other values, and here are "
+                "Reports of one bit (k = 1) distinguish only one candidate from all other values, and there are "
                 f"{places.shape[1]:,}, which set the same bit: keep the one that sets it, such as TRUE."
             )
 
@@ -163,7 +163,7 @@ class RapporCounts:
         shape = (self.parameters.m, self.parameters.k)
         if self.users.shape != shape[:1] or self.bits.shape != shape:
             raise DataError(
-                f"There must be {shape[0]:,} cohorts with counts of {shape[1]:,} bits each, as the parameters say."
+                f"There must be {shape[0]:,} cohorts with counts of {shape[1]:,} bits each, as in the parameters."
             )
         if bool((self.bits < 0).any()) or bool((self.bits > self.users[:, np.newaxis]).any()):
             raise DataError("The count of a bit must be between 0 and the number of reports of its cohort.")
@@ -338,7 +338,7 @@ def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[in
     try:
         return [int(text) for text in row]
     except ValueError:
-        raise _error(path, f"line {line} has something that is no whole number") from None
+        raise _error(path, f"line {line} has a field that is not a whole number") from None
 
 
 def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
@@ -349,8 +349,8 @@ def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield reader.line_num, row
     except (UnicodeDecodeError, csv.Error):
-        raise _error(path, "it is no CSV file in UTF-8") from None
+        raise _error(path, "it is not a CSV file in UTF-8") from None
 
 
 def _error(path: str | Path, reason: str) -> DataError:
-    return DataError(f"{str(path)!r} is not such a file as RAPPOR writes: {reason}.")
+    return DataError(f"{str(path)!r} is not a file in the format of google/rappor: {reason}.")

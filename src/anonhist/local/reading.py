@@ -189,13 +189,13 @@ def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterato
 
 
 def _wrong(bad: _Allowance, *, is_foreign: bool, where: str = "") -> str:
-    """Say what is wrong with a row, and how such rows are left out."""
+    """Describe what is wrong with a row, and how to leave such rows out."""
     wrong = (
         "holds reports of another survey; count them with the file of that survey"
         if is_foreign
         else "holds a row that is not a report of this survey"
     )
-    more = f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` says how many to leave out"
+    more = f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` sets how many to leave out"
     return f"{wrong}{where}; {more}"
 
 

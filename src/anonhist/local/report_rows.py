@@ -66,7 +66,7 @@ def is_groupable(survey: Survey, *, most: int) -> bool:
 
 
 def sound_rows(survey: Survey, batch: Any) -> NDArray[np.bool_]:
-    """Say of each row whether it is a report of this survey that a device can have sent, shape (n,)."""
+    """Return whether each row is a possible report of this survey, shape (n,)."""
     sound = ~foreign_rows(batch)
     for column in survey.columns:
         sound &= batch.column(column.name).is_valid().to_numpy(zero_copy_only=False)
@@ -75,7 +75,7 @@ def sound_rows(survey: Survey, batch: Any) -> NDArray[np.bool_]:
 
 
 def foreign_rows(batch: Any) -> NDArray[np.bool_]:
-    """Say of each row whether it answers another survey, or none that it names, shape (n,)."""
+    """Return whether each row answers another survey or names none, shape (n,)."""
     return np.array(batch.column(FOREIGN).to_numpy(zero_copy_only=False))
 
 
@@ -122,7 +122,7 @@ _WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
 
 
 class _Told(IntEnum):
-    """What a partition tells beside its tally, in place of a cell."""
+    """Codes that a partition sends beside its tally, in place of a cell."""
 
     USERS = -1
     FOREIGN = -2

@@ -87,7 +87,7 @@ class Reports(Tabular, Saved):
 
     def __post_init__(self) -> None:
         if len({len(column) for column in self.columns.values()}) != 1:
-            raise DataError("The columns of reports must all have the same number of rows, one for each person.")
+            raise DataError("The columns of reports must all have the same number of rows, one per person.")
 
     def rows(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Reports:
         """Return some of the reports, in this order."""
@@ -178,7 +178,7 @@ class Tally(Shown, Tabular, Saved):
         if cells.size and (cells[0] < 0 or not (cells[1:] > cells[:-1]).all()):
             raise DataError("The cells of a tally must be ascending whole numbers, each once.")
         if cells.size and (counts.min() < 1 or counts.max() > self.users):
-            raise DataError("The counts of a tally must lie between 1 and the number of its users.")
+            raise DataError("The counts of a tally must be between 1 and its number of users.")
 
     def __add__(self, other: object) -> Tally:
         if not isinstance(other, Tally):
@@ -186,7 +186,7 @@ class Tally(Shown, Tabular, Saved):
         if self.survey != other.survey:
             raise UsageError("These tallies belong to different surveys; only tallies of one survey can be added.")
         if self.users + other.users > MOST_USERS:
-            raise UsageError("A tally counts at most 2^62 users; these two together have more.")
+            raise UsageError("A tally counts at most 2^62 users; together, these two have more.")
         cells, counts = sum_equal(
             np.concatenate((self.cells, other.cells)), np.concatenate((self.counts, other.counts))
         )

@@ -157,8 +157,8 @@ class Survey(Shown, Saved, ABC):
         """
         if self.report_bytes > MOST_REPORT_BYTES:
             raise UsageError(
-                f"A report would need {self.report_bytes:,} bytes, and 2^24 are the most: take a smaller alphabet, or "
-                "a mechanism with shorter reports ('anonhist local recommend' lists them)."
+                f"A report would need {self.report_bytes:,} bytes, and the limit is 2^24: choose a smaller alphabet, "
+                "or a mechanism with shorter reports ('anonhist local recommend' lists them)."
             )
 
     @property
@@ -232,9 +232,7 @@ class Survey(Shown, Saved, ABC):
         except TypeError:
             is_list = False
         if not is_list:
-            raise DataError(
-                "Values must be a list with one value for each person; put a single value into a list, too."
-            )
+            raise DataError("Values must be a list with one value per person, even for a single person.")
         return self._codes(values)
 
     @abstractmethod

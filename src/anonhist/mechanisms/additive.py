@@ -204,7 +204,7 @@ class PrevalenceMechanism(AdditiveMechanism):
             if self.public_cap is not None:
                 raise UsageError("With label privacy, `max_count` is the cap: leave `public_cap` out.")
             if self.unit.max_count > LARGEST_COUNT:
-                message = f"The prevalence mechanism takes a `max_count` of at most 2^24, not {self.unit.max_count}."
+                message = f"The prevalence mechanism accepts a `max_count` of at most 2^24, not {self.unit.max_count}."
                 raise UsageError(message)
         elif self.public_cap is None:
             raise UsageError(

@@ -401,7 +401,7 @@ def check_public_numbers(given: Mapping[str, object], names: Sequence[str]) -> d
     known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
     foreign = sorted(known.keys() - needed)
     if foreign:
-        raise UsageError(f"`{foreign[0]}` applies to none of the mechanisms that are compared; leave it out.")
+        raise UsageError(f"`{foreign[0]}` does not apply to any of the compared mechanisms; leave it out.")
     return known
 
 

@@ -84,7 +84,7 @@ class ExcessMechanism:
     def __post_init__(self) -> None:
         noise_rates(*self._division, self.cap, self.relation)
         if self.groups is not None and (self.of.part != "group" or self.groups - self.bound < self.cap):
-            raise UsageError("The cap of an excess counts groups that there are not: use ExcessMechanism.in_groups.")
+            raise UsageError("The cap of the excess exceeds the number of groups: use ExcessMechanism.in_groups.")
 
     def in_groups(self, groups: int) -> ExcessMechanism | None:
         """Return the same where there are so many groups: the cap is lowered to those that a unit can have beyond m.
@@ -160,8 +160,8 @@ def refuse_nothing(of: Bounded, bound: int, groups: int) -> None:
     if of.part == "group" and groups <= bound:
         there = "there is only one group" if groups == 1 else f"there are only {groups:,} groups"
         raise UsageError(
-            f"A bound of {bound:,} on the groups of each {of.unit} leaves nothing out where {there}: `excess_share` "
-            "would spend epsilon for nothing, so leave it out."
+            f"A bound of {bound:,} on the groups of each {of.unit} leaves nothing out where {there}: leave "
+            "`excess_share` out, which would spend epsilon on nothing."
         )
 
 

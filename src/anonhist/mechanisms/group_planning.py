@@ -44,7 +44,7 @@ _METHOD = "simulated on a public shape of that size"
 
 @frozen
 class GroupSize:
-    """What is known of the size of a group, publicly.
+    """Public knowledge about the size of a group.
 
     Attributes
     ----------
@@ -311,7 +311,7 @@ class PreparedGroups:
         return replace(self.asked, epsilon=epsilon, unit=unit).prepared(unit)
 
     def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
-        """Return what the release will cost, whatever groups there are; ``found_with`` are ε and δ of finding them."""
+        """Return the cost of the release, for any groups; ``found_with`` are the ε and δ of finding them."""
         mechanisms = [self.made(epsilon, self.unit).mechanism for epsilon in self.epsilons]
         told: Guarantee = mechanisms[-1].guarantee
         costs = [(each.guarantee.epsilon, total_delta(each, None)) for each in mechanisms]
@@ -329,7 +329,7 @@ def prepare_groups(
     shares: Sequence[Fraction] = (Fraction(1),),
     bounded: tuple[Bounded, int] | None = None,
 ) -> PreparedGroups:
-    """Check what is asked of a release of groups before the data are read.
+    """Check the options of a release of groups before the data are read.
 
     Errors are those of :func:`release_groups`, whatever the data. ``shares`` are the shares of ε of the levels that are
     released on their own; with an excess, of what that leaves. ``bounded`` is what is bounded and how many are kept, if

@@ -154,7 +154,7 @@ def plan(
     if isinstance(shape, Profile):
         profile = shape if items is None else _scale(shape, whole_items(items, name="items", most=LARGEST_PLAN))
     elif items is None:
-        raise UsageError("`items` is missing: say how many items to plan for, such as `items=1_000_000`.")
+        raise UsageError("`items` is missing: give the number of items to plan for, such as `items=1_000_000`.")
     elif shape == "zipf":
         profile = zipf_profile(items)
     elif shape == "worst":
@@ -267,7 +267,7 @@ def power_law_profile(items: int, labels: int) -> Profile:
     frequent label has. The number of items is from L to 10¹⁵.
     """
     if not 1 <= labels <= items:
-        raise UsageError("A number of labels must be at least 1, and at most that of items.")
+        raise UsageError("The number of labels must be at least 1, and at most the number of items.")
     if _total(_power_law(labels, 1.0, float(labels))) <= items:
         low = _largest(float(labels), float(items), lambda top: _power_law(labels, 1.0, top), items)
         found = _power_law(labels, 1.0, low)

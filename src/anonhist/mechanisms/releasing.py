@@ -57,7 +57,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
         raise UsageError(message)
     missing = [option for option, required in own.items() if required and option not in options]
     if missing:
-        raise UsageError(f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed.")
+        raise UsageError(f"`mechanism={name!r}` needs `{missing[0]}`: a public upper bound on the data.")
 
 
 def named_mechanism(
@@ -332,7 +332,7 @@ class PreparedRelease:
     simulations: int | None
 
     def price(self) -> Price:
-        """Return what the release will cost."""
+        """Return the cost of the release."""
         told: Guarantee = self.mechanism.guarantee
         if self.excess is not None:
             told = replace(told, epsilon=told.epsilon + self.excess.epsilon, spending=())
@@ -428,7 +428,7 @@ class AskedRelease:
         return PreparedRelease(chosen, reason, excess, runs)
 
     def _own_mechanism(self, share: Fraction, given: Mapping[str, object]) -> CentralMechanism:
-        """Return the mechanism object that was given, or refuse what else it would not be asked for."""
+        """Return the given mechanism object, or refuse options that it does not take."""
         made = self.mechanism
         if share:
             raise UsageError(_DIVIDES)

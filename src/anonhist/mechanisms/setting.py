@@ -44,7 +44,9 @@ def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
     if not isinstance(unit, PrivacyUnit):
         raise UsageError(f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}.")
     if unit.sketches > 1:
-        message = f"This unit is for one of several sketches, but exact counts are released: protect {unit.total_unit}."
+        message = (
+            f"This unit is for one of several sketches, but this release is of exact counts: protect {unit.total_unit}."
+        )
         raise UsageError(message)
     return unit
 

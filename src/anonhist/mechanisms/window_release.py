@@ -150,7 +150,7 @@ def prepare_cumulative(
     thresholds: int,
     days: int,
 ) -> tuple[WindowMechanism, str]:
-    """Make the mechanism from public numbers alone, and say why it is this one.
+    """Make the mechanism from public numbers alone, and give the reason for it.
 
     Its errors are those of :func:`release_cumulative`, whatever the data.
     """

@@ -41,7 +41,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> Fl
     """
     sums = np.array(values, dtype=np.float64)
     if sums.ndim not in (1, 2) or not bool(np.isfinite(sums).all()):
-        raise UsageError("An isotonic fit needs a list or a table of finite numbers.")
+        raise UsageError("An isotonic fit needs a list or table of finite numbers.")
     sizes = np.ones(sums.shape) if weights is None else np.array(weights, dtype=np.float64)
     if sizes.shape != sums.shape or not bool(((sizes >= 2.0**-64) & (sizes <= 2.0**64)).all()):
         raise UsageError("An isotonic fit needs one weight for each value, from 2^-64 to 2^64.")

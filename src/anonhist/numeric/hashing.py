@@ -58,7 +58,7 @@ def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArr
         raise DataError("All labels must be strings: convert them first, and drop missing ones.") from None
     except UnicodeEncodeError:
         raise DataError(
-            "A label has a lone surrogate, which is no character: decode the labels properly before they are hashed."
+            "A label contains a lone surrogate, which is not a character: decode the labels properly before hashing."
         ) from None
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
@@ -85,7 +85,7 @@ def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> N
     if bounds.ndim != 1 or bounds.dtype.kind not in "iu":
         raise DataError("Offsets of labels must be a one-dimensional array of integers.")
     if int(bounds[0]) < 0 or int(bounds[-1]) > data.size or bool((bounds[1:] < bounds[:-1]).any()):
-        raise DataError("Offsets of labels must never fall, and must stay inside the data.")
+        raise DataError("Offsets of labels must not decrease or exceed the size of the data.")
     return _siphash(data, bounds.astype(np.int64), secret)
 
 
@@ -105,7 +105,7 @@ def hash_words(words: NDArray[np.uint64], *, key: bytes) -> NDArray[np.uint64]:
 def _secret(key: bytes) -> bytes:
     """Return the 16-byte secret of SipHash: the same rule for keys of any length, so that none is weaker."""
     if not isinstance(key, bytes) or not key:
-        raise UsageError("The key of a hash must be one byte or more: give it as bytes, such as b'survey 1'.")
+        raise UsageError("The key of a hash must be at least one byte, such as b'survey 1'.")
     return hashlib.sha256(KEY_DOMAIN + key).digest()[:16]
 
 
@@ -264,7 +264,7 @@ def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], 
     """Return the bucket of label i under seed i, for every i: the reports of n people with separate seeds."""
     check_shapes(words, coefficients)
     if len(words) != len(coefficients):
-        raise UsageError("There must be as many labels as seeds where each label has a seed of its own.")
+        raise UsageError("If each label has its own seed, there must be as many labels as seeds.")
     return _buckets(words, coefficients, g)
 
 

@@ -129,7 +129,7 @@ def _of_float(value: float | np.floating[Any]) -> tuple[str | None, bool]:
 
 
 def _of_decimal(value: Decimal) -> tuple[str, bool]:
-    """Write a number without an exponent, unless that takes too many digits, whatever the context says."""
+    """Write a number without an exponent unless that takes too many digits, in any decimal context."""
     number = Decimal(value)
     if not number.is_finite():
         return "-Infinity" if number.is_signed() else "Infinity", False

@@ -153,8 +153,8 @@ def delta_after(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
         if total < 1:
             return total
     raise UsageError(
-        f"{steps:,} steps with this ε and δ add up to a δ of 1 or more, which protects nobody: make a release for "
-        "the unit itself."
+        f"{steps:,} steps with this ε and δ add up to a δ of 1 or more, which protects nobody: make a release for the "
+        "larger unit."
     )
 
 

@@ -1,4 +1,4 @@
-"""Guarantees: what a release promises, and what several promise together."""
+"""Guarantees of one release, and of several together."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Guarantee:
                 f" not {self.delta!r:.80}."
             )
         if not isinstance(self.arithmetic, str) or not self.arithmetic:
-            raise UsageError("A guarantee must say, in a clause of text, what arithmetic costs.")
+            raise UsageError("A guarantee must state the cost of arithmetic in a clause of text.")
         if not all(isinstance(spent, Fraction) and spent > 0 for _, spent in self.spending):
             raise UsageError("Each step of a guarantee must spend an exact Fraction greater than zero.")
         if self.spending and sum(spent for _, spent in self.spending) != self.epsilon:
@@ -157,7 +157,7 @@ class Guarantee:
         return Guarantee.of_all([self, other]) if isinstance(other, Guarantee) else NotImplemented
 
     def for_neighbors(self, unit: PrivacyUnit, relation: NeighboringRelation | None = None) -> Guarantee:
-        """Return what it promises for another unit or relation.
+        """Return the guarantee for another unit or relation.
 
         For k steps between the new neighbors, ε is k times as large. k is 2 from users, labels or nodes to an item or
         edge of theirs, which is changed by taking them away and putting them back; and 2 from added or removed to
@@ -354,7 +354,7 @@ def exact_text(value: Fraction) -> str:
 
 
 def delta_apart(delta: Fraction) -> str:
-    """Return the clause that excepts δ from what ε alone says; nothing where δ is tiny, up to 10⁻⁹."""
+    """Return the clause about δ in a sentence about ε; empty if δ is at most 10⁻⁹."""
     if delta <= _TINY:
         return ""
     exact = short_decimal(delta)
@@ -363,7 +363,7 @@ def delta_apart(delta: Fraction) -> str:
 
 
 def _describe_epsilon(epsilon: Fraction, subject: str) -> str:
-    """Say that an epsilon is large; nothing if it is not."""
+    """Return a warning about a large epsilon; empty otherwise."""
     return f"{subject} of {short_decimal(epsilon)} is {protection(epsilon)}." if epsilon > WEAK_ABOVE else ""
 
 
@@ -484,5 +484,5 @@ def in_parallel(releases: Iterable[Guarantee | Promising]) -> Guarantee:
 def _guarantees(releases: Iterable[Guarantee | Promising]) -> list[Guarantee]:
     found = [each if isinstance(each, Guarantee) else getattr(each, "guarantee", None) for each in releases]
     if not all(isinstance(each, Guarantee) for each in found):
-        raise UsageError("Only guarantees, and releases, which have one, add up.")
+        raise UsageError("Only guarantees, or releases, which have one, can be added up.")
     return [each for each in found if each is not None]

@@ -42,7 +42,7 @@ class NeighboringRelation(Enum):
 
 
 def parse_kind(given: str) -> str:
-    """Return the kind of a unit, or refuse what is none."""
+    """Return the kind of a unit, or refuse an unknown one."""
     if not isinstance(given, str) or given not in _BOUNDS:
         raise UsageError(f"A privacy unit is an item, a user or a label, an edge or a node, not {given!r:.80}.")
     return given
@@ -357,7 +357,7 @@ _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "w
 
 
 def _parse_name(given: object) -> str:
-    """Return what a unit is called, or refuse what is no plain name."""
+    """Return the name of a unit, or refuse anything but a plain name."""
     if isinstance(given, str) and (not given or (len(given) <= _LONGEST_NAME and _NAME.fullmatch(given))):
         return given
     raise UsageError(

@@ -152,7 +152,7 @@ class ByGroup(Generic[Value]):
         return f"{len(self):,} groups by {', '.join(self.by)}"
 
     def __repr__(self) -> str:
-        """Say what is public."""
+        """Describe what is public."""
         return f"{type(self).__name__}({self._size})"
 
 
@@ -248,7 +248,7 @@ class GroupedProfile(ByGroup[Profile]):
 
 
 def parse_levels(given: str | Levels | None) -> Levels | None:
-    """Return the levels that a name asks for; None for none."""
+    """Return the levels with a name; None for None."""
     if given is None or isinstance(given, Levels):
         return given
     known = {each.value: each for each in Levels}

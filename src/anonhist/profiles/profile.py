@@ -23,7 +23,7 @@ from anonhist.profiles.where import where_text
 
 
 class Bounded(Enum):
-    """What is bounded of each unit.
+    """What the bound of a unit counts.
 
     Examples
     --------

@@ -161,7 +161,7 @@ def parse_where(given: object) -> Condition:
     if not isinstance(given, str) or not given.strip():
         raise UsageError(f"`where` must be a condition such as \"country = 'DE'\", not {given!r:.80}.")
     if not all(sign.isprintable() or sign in "\n\t" for sign in given):
-        raise UsageError("`where` holds characters that cannot be seen: write it in plain text.")
+        raise UsageError("`where` contains invisible characters: write it in plain text.")
     if len(given) > _LONGEST:
         raise UsageError(_too_long())
     condition = _Reader(given).whole()

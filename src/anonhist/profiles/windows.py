@@ -38,7 +38,7 @@ def parse_thresholds(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
 
 
 def check_days(days: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the days of cumulative windows, or refuse what is no ascending list of texts."""
+    """Return the days of cumulative windows, or refuse anything but an ascending list of strings."""
     if not days or not all(isinstance(day, str) for day in days):
         raise UsageError("`days` lists no day: name at least one.")
     if len(days) > MOST_DAYS:
@@ -124,7 +124,7 @@ def check_numbers(groups: int, thresholds: int, days: int) -> None:
     if groups * thresholds * days > MOST_NUMBERS:
         raise UsageError(
             f"{groups:,} groups × {thresholds:,} thresholds × {days:,} days are more than {MOST_NUMBERS:,} numbers, "
-            "the most that one release can hold: name fewer."
+            "the limit of one release: name fewer."
         )
 
 

@@ -251,7 +251,7 @@ def widening_factor(runs: int) -> float:
 
 
 def check_level(level: object) -> None:
-    """Refuse what is not a probability strictly between 0 and 1."""
+    """Refuse anything but a probability strictly between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise UsageError(f"The level of an interval must be a number between 0 and 1, such as 0.95, not {level!r:.80}.")
 

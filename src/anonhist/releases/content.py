@@ -1,4 +1,4 @@
-"""What a release says, apart from how it is written: the same digest for all its files."""
+"""The content of a release, independent of the file format: all its files have the same digest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EXCESS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
 
 
 def content_digest(released: AnyRelease) -> str:
-    """Return the SHA-256 digest of what a release says: its numbers, its guarantee and how it was made.
+    """Return the SHA-256 digest of a release: its numbers, its guarantee and how it was made.
 
     Errors and intervals are left out: they follow from the rest, and are estimated anew where they are not kept. A
     ledger has this digest, so that a file that was changed later is found out.
@@ -46,7 +46,7 @@ def content_digest(released: AnyRelease) -> str:
 
 
 def charged(account: Account | None, price: Callable[[], Price], make: Callable[[Receipt | None], Made]) -> Made:
-    """Charge a release of private data that are there already, make it with its receipt, and complete the charge."""
+    """Charge a release of private data in memory, make it with its receipt, and complete the charge."""
     with recording(account, price) as recorded:
         # Whatever goes wrong from here on may depend on the data.
         recorded.keep()
@@ -105,7 +105,7 @@ def digest_of(value: Any) -> str:
 
 
 def content(release: Release) -> dict[str, Any]:
-    """Return what a release says, as JSON values."""
+    """Return the content of a release as JSON values."""
     return {
         **_made(release),
         "counts": release.profile.counts.tolist(),
@@ -148,7 +148,7 @@ def _excess(told: Excess) -> list[Any]:
 
 
 def rest_digests(released: AnyRelease) -> tuple[str, ...]:
-    """Return the SHA-256 digests of what the content of a release leaves out, the most complete first.
+    """Return SHA-256 digests of what the content of a release omits, the most complete first.
 
     Errors of profiles may be simulated after the release was charged and completed. So there are two digests of a
     profile whose errors are known: with them, and without. Releases of cumulative windows have their intervals from the
@@ -218,5 +218,5 @@ def _ends(interval: tuple[int, int] | None) -> list[int] | None:
 
 
 def released(value: AnyRelease, name: str) -> Released:
-    """Return the receipt of a release, and the digests of what it says, as a ledger has them."""
+    """Return the receipt of a release, and the digests of its content, as in a ledger."""
     return Released(name, value.receipt, content_digest(value), rest_digests(value))

@@ -1,4 +1,4 @@
-"""What a release knows of the mechanism that made it, and where it was charged."""
+"""The mechanism of a release, and where it was charged."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ class OneRelease(Shown, Tabular, Saved):
 
 
 def in_short(guarantee: Guarantee) -> str:
-    """Say what was promised of whom, as the text of an object has it."""
+    """Describe the guarantee and its unit, for the repr of an object."""
     delta = f", delta={round_up(guarantee.delta)}" if guarantee.delta else ""
     return f"epsilon={short_decimal(guarantee.epsilon)}{delta}, {guarantee.unit}"
 

@@ -20,7 +20,7 @@ from anonhist.sketches.promise import UsersIn
 
 
 class Described:
-    """What a sketch says of itself, apart from its counters; :class:`~anonhist.sketches.Sketch` explains it."""
+    """The settings of a sketch, apart from its counters; :class:`~anonhist.sketches.Sketch` explains them."""
 
     addresses: HashedAddresses | DomainAddresses
     unit: PrivacyUnit

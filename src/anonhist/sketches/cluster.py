@@ -158,7 +158,7 @@ _PIECES = "identity string, place long, counters binary"
 
 
 class Told(IntEnum):
-    """What a partition tells beside its counters, in place of a counter's address."""
+    """Codes that a partition sends beside its counters, in place of a counter's address."""
 
     ROWS = -1
     LEFT_OUT = -2

@@ -80,7 +80,7 @@ FILES: FileKind[Sketch] = FileKind("sketch", {ENDING: write_sketch})
 
 
 def read_sketch(path: str | Path) -> Sketch:
-    """Read a sketch from a ``.sketch`` file and check everything it says, and every byte of it.
+    """Read a sketch from a ``.sketch`` file, and check every byte of it.
 
     Its counters lie in the file, mapped into memory, until they first have to change; then they are copied, and the
     file stays as it is. Programs that replace files by renaming, as this one does, do not disturb it; one that writes
@@ -91,7 +91,7 @@ def read_sketch(path: str | Path) -> Sketch:
 
 
 def check_sketch_path(path: str | Path) -> Path:
-    """Refuse a path that is none of a sketch."""
+    """Refuse a path that cannot be that of a sketch."""
     if Path(path).suffix.lower() != ENDING:
         raise UsageError(f"{mask(str(path))!r} is not a sketch file: name one that ends in {ENDING}.")
     return Path(path)

@@ -63,7 +63,7 @@ def checked_unit(unit: object) -> PrivacyUnit:
 def checked_setting(
     unit: object, relation: NeighboringRelation, users_in: object
 ) -> tuple[PrivacyUnit, NeighboringRelation, UsersIn]:
-    """Return whom a sketch is to protect, or refuse what it cannot."""
+    """Return what a sketch is to protect, or refuse a unit that it cannot."""
     protected = checked_unit(unit)
     if not isinstance(users_in, UsersIn):
         raise UsageError("`users_in` must be UsersIn.EVERY_SKETCH or UsersIn.ONE_SKETCH.")
@@ -201,7 +201,7 @@ def _steps(costs: Sequence[tuple[Fraction, Fraction, int]], steps: int) -> tuple
 
 
 def _conditions_of_shares(shared: Sequence[SharedNoise]) -> tuple[str, ...]:
-    """Say how many parties must be honest: a clause where a party may be the adversary, and one where not."""
+    """Return the clause on how many parties must be honest, depending on the adversary."""
     also_parties = {each.honest for each in shared if each.participants > each.honest}
     outsiders = {each.honest for each in shared if each.participants == each.honest}
     conditions = []

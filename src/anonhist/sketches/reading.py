@@ -202,14 +202,14 @@ class _Counting:
             self._counted(self.rows)
 
     def tell(self, notify: Callable[[str], None]) -> None:
-        """Say what was counted: to the operator alone."""
+        """Report what was counted, only to the operator."""
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         without = f"; {self.left_out:,} without a label were left out" if self.left_out else ""
         notify(f"{rows} counted{without}.")
 
 
 def _check_partials(partials: Partials | None, *, on_cluster: bool) -> None:
-    """Have it said of a table of Spark what may leave its partitions, and of no other table."""
+    """Require ``partials`` for a table of Spark, and refuse it for any other table."""
     if partials is not None and not isinstance(partials, ExactPartials | NoisyPartials):
         raise UsageError(f"`partials` must be ExactPartials() or NoisyPartials(partitions=k), not {partials!r:.80}.")
     if partials is None and on_cluster:
@@ -222,7 +222,7 @@ def _check_partials(partials: Partials | None, *, on_cluster: bool) -> None:
 
 
 def _check_user(sketch: Sketch, user: str | None) -> None:
-    """Refuse a column of users where the sketch protects none, and miss it where it does."""
+    """Require a column of users if the sketch protects users, and refuse it otherwise."""
     if user is not None and sketch.unit.max_items is None:
         raise UsageError("This sketch protects single items; to protect users, make a sketch with that unit (`unit`).")
     if user is None and sketch.unit.max_items is not None:

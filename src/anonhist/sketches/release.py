@@ -205,7 +205,7 @@ class PreparedReading:
     simulations: int | None
 
     def price(self) -> Price:
-        """Return what the release will cost."""
+        """Return the cost of the release."""
         return Price.of(self.mechanism)._replace(reading=self.reading)
 
     def release(self) -> Release:
@@ -285,7 +285,7 @@ _SHARES = re.compile(
 
 
 def remake(recorded: Recorded) -> Remade:
-    """Make the mechanism of a release from a sketch again, which promises what is recorded."""
+    """Rebuild the mechanism of a release from a sketch, with the recorded guarantee."""
     check_no_excess(recorded.excess)
     name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
     if name not in ("hashed-sketch", "domain-sketch"):

@@ -1,4 +1,4 @@
-"""Where results go: files, pages, standard output and the person who waits for them."""
+"""Where results go: files, pages, standard output and the terminal."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | No
 
 
 class AskedPage(NamedTuple):
-    """A page that was asked for: where it goes, and what it is called."""
+    """A requested page: its path and its title."""
 
     path: str
     title: str | None
 
     @classmethod
     def of(cls, report: str | None, title: str | None) -> AskedPage | None:
-        """Return what the two options ask for, or None where no page is wanted."""
+        """Return the page that the two options ask for, or None."""
         if report is None:
             if title is not None:
                 raise UsageError("--title requires --report FILE.html, the page to which it gives a title.")
@@ -75,7 +75,7 @@ def check_report(report: AskedPage | None, source: str, *others: str, force: boo
 
 
 def data_name(source: str) -> str | None:
-    """Return what a page calls the data: the last part of the path or address, without secrets."""
+    """Return a name for the data: the last part of the path or address, without secrets."""
     if source == STDOUT:
         return None
     shown = mask(source)
@@ -83,7 +83,7 @@ def data_name(source: str) -> str | None:
 
 
 def keep_plots_quiet() -> None:
-    """Silence what draws plots: where it never ran, it tells of caches that are no concern of whoever reads this."""
+    """Silence the plotting library, which reports on its caches at its first run."""
     import logging
 
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
@@ -123,11 +123,11 @@ class Outputs(NamedTuple):
         report: str | None = None,
         title: str | None = None,
     ) -> Outputs:
-        """Return what the options ask for; some commands lack some of them."""
+        """Return the outputs that the options ask for; some commands lack some of them."""
         return cls(output, AskedPage.of(report, title), force, quiet)
 
     def target(self, default: T) -> str | T:
-        """Return where a result goes; if nobody says, to the default on a terminal, and else to standard output."""
+        """Return where a result goes: by default, the given file on a terminal, otherwise standard output."""
         return self.output if self.output is not None else (default if sys.stdout.isatty() else STDOUT)
 
     def for_table(self, *sources: str, what: str) -> Destination:
@@ -171,7 +171,7 @@ class Outputs(NamedTuple):
 
 
 class Destination(NamedTuple):
-    """Where a result goes; all of it can be written."""
+    """Where a result goes; all outputs are writable."""
 
     target: str | None
     sheet: Sheet | None

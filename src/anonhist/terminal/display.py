@@ -1,4 +1,4 @@
-"""What a person sees of a release: sentences everywhere, a table and a plot on a terminal."""
+"""What commands print of a release: sentences everywhere, a table and a plot on a terminal."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _place(value: int, largest: int, cells: int) -> int:
 def write_release(
     released: Release, destination: Destination, recorded: Recorded | Unrecorded, *, not_private_truth: Any = None
 ) -> None:
-    """Write a release, complete its charge, and tell a person of both."""
+    """Write a release, complete its charge, and report both."""
     write_charged(
         released,
         destination,
@@ -104,7 +104,7 @@ def write_release(
 
 
 def log(released: AnyRelease, stream: TextIO) -> None:
-    """Say on standard error what nothing else tells of: a large epsilon, and an excess, which CSV has no place for."""
+    """Print on standard error what other outputs omit: a large epsilon, and an excess, which CSV cannot hold."""
     tell_of_epsilon(released.guarantee)
     if getattr(released, "excess", None) is not None:
         for name, sentence in bound_of(released):
@@ -112,7 +112,7 @@ def log(released: AnyRelease, stream: TextIO) -> None:
 
 
 def show_summary(release: Release, stream: TextIO) -> None:
-    """Print what was released and promised, and below the numbers how it was made.
+    """Print the release and its guarantee and, below the numbers, how it was made.
 
     The numbers are a table where the stream holds nothing else; a terminal has a small plot, too.
     """

@@ -1,4 +1,4 @@
-"""What machines get, whole or with an error, and lines for people, in which no word is broken."""
+"""Machine-readable output, whole or with an error, and lines for people, broken only between words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def print_whole(text: str) -> None:
 
 
 def say_done(sentence: str) -> None:
-    """Write to standard output what was done: it stays done, and the command ends well, if that cannot be told.
+    """Print what was done; if that fails, it is still done, and the command succeeds.
 
     Only a reader who has gone is an error.
     """
@@ -71,7 +71,7 @@ def between_words(sentence: str, width: int) -> str:
 
 
 def _columns(stream: TextIO) -> int | None:
-    """Return how wide the terminal is, or None where there is none."""
+    """Return the width of the terminal, or None without one."""
     if not stream.isatty():
         return None
     told = os.environ.get("COLUMNS", "")
@@ -82,7 +82,7 @@ def _columns(stream: TextIO) -> int | None:
 
 
 def tell_of_epsilon(guarantee: Guarantee) -> None:
-    """Warn on standard error of an epsilon that protects nobody, where nothing else is told; it is public."""
+    """Warn on standard error of an epsilon that protects nobody, if nothing else is printed; it is public."""
     from anonhist.privacy import warning
 
     said = warning(guarantee.epsilon)
@@ -97,7 +97,7 @@ def _forget_the_rest() -> None:
 
 @dataclass(frozen=True)
 class Bars:
-    """Receivers of the share done and of remarks, or None where nobody watches."""
+    """Receivers of progress and of remarks, or None without a terminal."""
 
     reading: Callable[[float], None] | None
     working: Callable[[float], None] | None
@@ -150,7 +150,7 @@ def line_if_long(work: str, *, clock: Callable[[], float] = time.monotonic) -> C
 
 @contextmanager
 def progress_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[float], None] | None]:
-    """Show one bar on stderr while the block runs, and give what tells it the share done; None if nobody watches."""
+    """Show one bar on stderr while the block runs, and yield its progress function; None without a terminal."""
     if not shown or not sys.stderr.isatty():
         yield None
         return
@@ -161,7 +161,7 @@ def progress_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[float],
 
 @contextmanager
 def stream_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[int], None] | None]:
-    """Show on stderr how many rows were counted while the block runs, for a stream nobody knows the end of."""
+    """Show on stderr how many rows were counted while the block runs, for a stream of unknown length."""
     if not shown or not sys.stderr.isatty():
         yield None
         return

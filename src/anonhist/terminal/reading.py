@@ -45,7 +45,7 @@ group_option = click.option(
 
 
 def pick_group(release: ReleaseByGroup[One], given: str | None) -> One:
-    """Return the release of the group that was asked for, under the guarantee of all groups together.
+    """Return the release of the requested group, under the guarantee of all groups together.
 
     Whoever names a group that was found in the data pays for that too. With levels, the first names, or "(all)" in
     place of the others, name a total.
@@ -143,7 +143,7 @@ def named_source(source: str, reading: dict[str, Any]) -> Source:
 
 
 def limits_of(**asked: Any) -> EngineLimits | None:
-    """Return the limits of the engine, or None where none was asked for."""
+    """Return the limits of the engine, or None if none were given."""
     if all(each is None for each in asked.values()):
         return None
     from anonhist.ingest.engine import EngineLimits
@@ -207,7 +207,7 @@ def refuse_release(
         if has_keys and reading["label"] is None and source.lower().endswith(".json"):
             check_there(held_source(source, reading)[0])
             raise UsageError(
-                f"JSON lines have no header: say which key holds the labels (--label); if {mask(source)!r} is a "
+                f"JSON lines have no header: name the key that holds the labels (--label); if {mask(source)!r} is a "
                 f"release, {instead}."
             )
         if is_table_of_release(source):

@@ -57,7 +57,7 @@ def _from_text(given: str, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
     if _is_file(given):
         return _from_table(given, parts)
     if Path(given.removesuffix(".gz").removesuffix(".zst")).suffix in _ENDINGS and "," not in given:
-        raise UsageError(f"There is no file {given!r:.80} that lists groups.")
+        raise UsageError(f"There is no list of groups {given!r:.80}.")
     if len(parts) > 1:
         raise UsageError(
             f"There is no file {given!r:.80}; list groups of several columns in a file with a line "

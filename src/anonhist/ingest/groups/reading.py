@@ -70,7 +70,7 @@ def prevalences_of_groups(table: Any, columns: Columns) -> Any:
 
 
 def check_counted(batch: Any, columns: Columns) -> None:
-    """Refuse an Arrow batch of these queries if a count is none, or a sum too large."""
+    """Refuse an Arrow batch of these queries if a count is invalid, or a sum too large."""
     import pyarrow.compute as pc
 
     if not batch.num_rows:
@@ -90,15 +90,15 @@ def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool
         return
     if unit.max_count is not None:
         raise UsageError(
-            "Prevalences do not say which labels are the same in several groups, so labels cannot be protected: give "
-            "a row for each group and label (`format='counts'`)."
+            "Prevalences do not reveal which labels are the same in several groups, so labels cannot be protected: "
+            "give a row for each group and label (`format='counts'`)."
         )
     is_dated = any(part.period is not None for part in columns.grouping.parts)
     if is_dated or columns.grouping.other is not None or levels_cross:
         what = "days, weeks and months" if is_dated else "other groups" if columns.grouping.other else "crossing levels"
         raise UsageError(
-            f"Prevalences do not say which labels are the same in several groups, so these cannot be put together into "
-            f"{what}: give a row for each group and label (`format='counts'`)."
+            "Prevalences do not reveal which labels are the same in several groups, so these cannot be put together "
+            f"into {what}: give a row for each group and label (`format='counts'`)."
         )
 
 
@@ -238,14 +238,14 @@ def check_memory(groups: int) -> None:
 
 
 def _memory() -> int | None:
-    """Return the memory of this machine in bytes, None where the system does not say."""
+    """Return the memory of this machine in bytes, or None if it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
 
 
-_NONE_COUNTS = "No item is in any of the groups: look how they are written in the data, and that dates are YYYY-MM-DD."
+_NONE_COUNTS = "No item is in any of the groups: check how they are written in the data, and that dates are YYYY-MM-DD."
 
 
 def read_recorded(
@@ -387,7 +387,7 @@ def _found(
     found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
     if not found and columns.grouping.other is None:
         raise DataError(
-            "No group was found: groups have too few units for this budget, which is spent all the same. Another "
-            "attempt with a larger one, or with listed groups, comes on top."
+            "No group was found: groups have too few units for this budget, which is spent nevertheless. Another "
+            "attempt, with a larger budget or with listed groups, adds to the cost."
         )
     return found

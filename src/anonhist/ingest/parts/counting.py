@@ -59,7 +59,7 @@ def user_items(table: Any, columns: Columns) -> Any:
     # Where all users are missing, there may be no type; one user more would give it one.
     if not (is_plain or kind.is_integer() or kind.is_float() or has_no_type(table, user)):
         raise UsageError(
-            "Users of parts must be text or whole numbers, which all engines write alike: make text of that column."
+            "Users of parts must be text or whole numbers, which all engines write alike: convert that column to text."
         )
     flags = name_columns(table, {user: True, columns.label: False})
     # Users are told apart by their names, which are all that other parts have of them.
@@ -151,7 +151,7 @@ def _check_counts(batch: Any, counted: Columns) -> None:
     check_sums([(least, sizes)])
 
 
-_PREVALENCES = "Prevalences do not say which label has a count, so parts cannot be made of them: count the events."
+_PREVALENCES = "Prevalences do not reveal which label has a count, so parts cannot be made of them: count the events."
 
 
 @contextmanager

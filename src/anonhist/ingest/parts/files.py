@@ -95,7 +95,7 @@ def added(first: Rows, second: Rows) -> Rows:
 
 
 def side_by_side(first: Rows, second: Rows) -> Rows:
-    """Merge items of users: each stays a row of its own."""
+    """Merge items of users, each of which stays a separate row."""
     if len(first) < len(second):
         first, second = second, first
     return _woven(first, second, lower_bound(first.keys, second.keys)) if len(second) else first
@@ -131,7 +131,7 @@ def _next(run: Iterator[Rows]) -> Rows | None:
 
 @dataclass(frozen=True)
 class PartFile:
-    """A part that is there, with what it says about itself."""
+    """An existing part, with its metadata."""
 
     path: str
     document: PartDocument
@@ -141,7 +141,7 @@ class PartFile:
 
     @classmethod
     def open(cls, path: str) -> PartFile:
-        """Read what a part says of itself, none of its rows; refuse what is no part, damaged or of a newer version."""
+        """Read the metadata of a part, not its rows; refuse other files, damaged parts and newer versions."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -169,7 +169,7 @@ class PartFile:
         return error
 
     def check_unchanged(self) -> None:
-        """Refuse a file that was replaced since it was opened: what it said of itself may not hold for its rows."""
+        """Refuse a file that was replaced since it was opened: its metadata may not match its rows."""
         try:
             is_same = _identity(self.path) == self.identity
         except OSError:
@@ -230,7 +230,7 @@ def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
 
 @contextmanager
 def _told(part: PartFile) -> Iterator[None]:
-    """Tell of what cannot be read: that the part is damaged, unless the system refused something."""
+    """Turn errors of reading into one about a damaged part, unless the system refused something."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""What a part says about itself in its file's metadata, which is public, and how its rows are laid out and ordered.
+"""The public metadata of a part's file, and the layout and order of its rows.
 
 Without users a row is a label with its count, and its key is the label: its text in UTF-8, or 16 bytes of hash. With
 users a row is an item with its label, and its key is 32 bytes: the hash of the user, then that of the item. Items
@@ -33,7 +33,7 @@ _KEY_OF = {"users": "a user", "labels": "a label"}
 
 @dataclass(frozen=True)
 class PartDocument:
-    """What a part holds: public.
+    """The kind of content of a part; public.
 
     A total has several ``parts``. ``holds`` is ``"labels"`` (with their counts) or ``"users"`` (at most
     ``max_per_user`` items of each); ``key`` is 32 hexadecimal digits, by which users and labels are hashed, None where
@@ -134,7 +134,7 @@ def together(documents: Iterable[PartDocument]) -> PartDocument:
 
 
 def check_distinct(names: tuple[str, ...]) -> None:
-    """Refuse a part that is there twice: its items would count twice."""
+    """Refuse a repeated part, whose items would count twice."""
     seen: set[str] = set()
     for name in names:
         # Names that differ in case, in spaces around or in how an accent is written may be meant as one.

@@ -173,7 +173,7 @@ def check_member(member: object, epsilon: Fraction) -> None:
         )
     is_inside = _SMALLEST_WEIGHT <= member.z <= _FARTHEST_WEIGHT
     if member.z not in (0, 0.25) and not is_inside and band_shape(member)[1] > 1:
-        raise UsageError(f"{told} is out of range: for so small a c, take exactly z = 0 or z = 1/4.")
+        raise UsageError(f"{told} is out of range: for such a small c, set z to exactly 0 or 1/4.")
 
 
 def band_delta(epsilon: Fraction) -> Fraction:

@@ -127,7 +127,7 @@ class PartitionMechanism(DrawnMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON:
-            raise UsageError(f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}, not {self.epsilon}.")
+            raise UsageError(f"The partition mechanism accepts an ε of at most {LARGEST_EPSILON}, not {self.epsilon}.")
         calibrate(self.epsilon_per_cell)
         if self.member is not None:
             check_member(self.member, self.epsilon_per_cell)
@@ -138,8 +138,8 @@ class PartitionMechanism(DrawnMechanism):
         # around data at the limit may exceed it, and is public.
         if any(profile.durfee_size > MAX_DURFEE_SIZE for profile in profiles):
             raise UsageError(
-                "The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
-                "choose the Frobenius mechanism for larger ones."
+                "The partition mechanism accepts profiles of Durfee size up to 2^20, which includes all with n up to "
+                "2^40; choose the Frobenius mechanism for larger ones."
             )
         return super()._draw_each(profiles, source)
 
@@ -218,7 +218,8 @@ class BoundedPartitionMechanism(DrawnMechanism):
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON or self.epsilon_per_cell < _SMALLEST_EPSILON:
             raise UsageError(
-                f"The bounded partition mechanism takes an ε of at most {LARGEST_EPSILON}, and at least 0.01 per item."
+                f"The bounded partition mechanism accepts an ε of at most {LARGEST_EPSILON}, and at least 0.01 per "
+                "item."
             )
 
     @property
@@ -303,7 +304,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         if not _SMALLEST_DELTA <= self.delta <= _LARGEST_DELTA:
             raise UsageError(f"`delta` must lie between 1e-11 and 0.001, not {short_decimal(self.delta)}.")
         if self.epsilon > LARGEST_EPSILON or self.epsilon_per_cell < SMALLEST_EPSILON:
-            raise UsageError("The relaxed partition mechanism takes an ε of at most 20, and at least 0.001 per item.")
+            raise UsageError("The relaxed partition mechanism accepts an ε of at most 20, and at least 0.001 per item.")
 
     @property
     def radius(self) -> int:
