@@ -27,7 +27,7 @@ from anonhist.profiles import Profile
 from anonhist.releases.made import CENTRAL, ReleaseKind, Words
 from anonhist.report.page import VIEW, ReleaseView
 from anonhist.sketches.release import SKETCH, SketchMechanism
-from anonhist.terminal.display import say
+from anonhist.terminal.display import show_summary
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -111,6 +111,6 @@ def test_a_kind_with_a_row_is_written_read_and_shown(monkeypatch: pytest.MonkeyP
     read = read_release(tmp_path / "release.json")
     assert (read.mechanism, read.profile, read.words) == (made.mechanism, made.profile, WORDS)
     said = io.StringIO()
-    say(read, said)
+    show_summary(read, said)
     assert re.search(r"Released: \d+ weeks \(.*\) of \d words", said.getvalue())
     assert "Weeks: All of them." in said.getvalue()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol
 
 from anonhist.errors import UsageError
 from anonhist.privacy.conversion import Neighbors, common_neighbors, convert, delta_after
-from anonhist.privacy.parameters import WEAK_ABOVE, EpsilonLike, parse_epsilon, protection
+from anonhist.privacy.parameters import WEAK_ABOVE, EpsilonLike, parse_epsilon, protection, round_up, with_power
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
 # Up to here, δ is not repeated beside what ε says; the guarantee itself always states it.
@@ -365,28 +365,6 @@ def delta_apart(delta: Fraction) -> str:
 def _describe_epsilon(epsilon: Fraction, subject: str) -> str:
     """Say that an epsilon is large; nothing if it is not."""
     return f"{subject} of {short_decimal(epsilon)} is {protection(epsilon)}." if epsilon > WEAK_ABOVE else ""
-
-
-def round_up(value: Fraction) -> str:
-    """Write a small number with two digits, rounded up."""
-    context = Context(prec=2, rounding=ROUND_CEILING)
-    return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
-
-
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def with_power(value: Fraction) -> str:
-    """Write the same with a power of ten, as people do.
-
-    Examples
-    --------
-    >>> with_power(Fraction(1, 10**9)), with_power(Fraction(11, 10**8))
-    ('10⁻⁹', '1.1 × 10⁻⁷')
-    """
-    digits, _, power = round_up(value).partition("e")
-    raised = f"10{str(int(power)).translate(RAISED)}"
-    return raised if digits == "1.0" else f"{digits} × {raised}"
 
 
 def _distinct(clauses: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from numbers import Rational
 
@@ -165,3 +165,25 @@ def warning(epsilon: Fraction) -> str:
         "An epsilon of 10 or more gives practically no protection: show these results only to people who may see "
         "the data."
     )
+
+
+def round_up(value: Fraction) -> str:
+    """Write a small number with two digits, rounded up."""
+    context = Context(prec=2, rounding=ROUND_CEILING)
+    return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
+
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def with_power(value: Fraction) -> str:
+    """Write the same with a power of ten, as people do.
+
+    Examples
+    --------
+    >>> with_power(Fraction(1, 10**9)), with_power(Fraction(11, 10**8))
+    ('10⁻⁹', '1.1 × 10⁻⁷')
+    """
+    digits, _, power = round_up(value).partition("e")
+    raised = f"10{str(int(power)).translate(RAISED)}"
+    return raised if digits == "1.0" else f"{digits} × {raised}"

@@ -13,7 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out
-from anonhist.privacy.guarantee import RAISED
+from anonhist.privacy.parameters import RAISED
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile

@@ -13,7 +13,7 @@ from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import Guarantee, left_out, short_decimal
-from anonhist.privacy.guarantee import round_up
+from anonhist.privacy.parameters import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import Group, prefixes_of, total_of
 from anonhist.profiles.profile import Bounded

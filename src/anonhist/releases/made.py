@@ -15,7 +15,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_order_key, short_decimal
-from anonhist.privacy.guarantee import round_up
+from anonhist.privacy.parameters import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import ByGroup, Group
 from anonhist.properties.estimate import Estimate

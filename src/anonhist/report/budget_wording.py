@@ -10,8 +10,7 @@ from anonhist.accounting.balance import State
 from anonhist.accounting.budget import amount, amount_left, equal
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.privacy.guarantee import with_power
-from anonhist.privacy.parameters import WARNED_FROM
+from anonhist.privacy.parameters import WARNED_FROM, with_power
 from anonhist.properties.estimate import percent
 from anonhist.report.wording import doubt_about, factor, many, worth
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue import Levels
 from anonhist.privacy import is_in_groups, short_decimal
-from anonhist.privacy.guarantee import with_power
+from anonhist.privacy.parameters import with_power
 from anonhist.report.figures import (
     PANEL,
     PANEL_TEXT,

@@ -7,8 +7,8 @@ from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, warning
-from anonhist.privacy.guarantee import delta_apart, round_up, with_power
-from anonhist.privacy.parameters import NONE_ABOVE
+from anonhist.privacy.guarantee import delta_apart
+from anonhist.privacy.parameters import NONE_ABOVE, round_up, with_power
 from anonhist.properties.estimate import Estimate, Holds, format_number, percent
 from anonhist.releases import Excess, Release, ReleaseError
 from anonhist.releases.grouped import GroupedRelease
