@@ -187,7 +187,7 @@ def test_a_column_that_no_table_can_have_is_shown_all_the_same(tmp_path: Path) -
     release = release_groups(grouped, epsilon=2, simulations=2)
     page = written(release, tmp_path)
     assert "download=" not in page
-    assert "a differentially private profile of each of 1 group by count, under one promise." in page
+    assert "These are differentially private profiles of 1 group by count, under one promise." in page
 
 
 def test_levels_suit_most_groups() -> None:

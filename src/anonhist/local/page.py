@@ -244,7 +244,9 @@ _MOST_ROWS = 100
 
 def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
     """Write the page of an estimate; ``shuffled`` is the additional guarantee if reports are shuffled."""
-    subtitle = "Made from randomized reports. If devices randomized their own values, nobody else saw the true ones."
+    subtitle = (
+        "It was made from randomized reports. If devices randomized their own values, nobody else saw the true ones."
+    )
     guarantee, shown = estimate.guarantee, drawn(estimate)
     ordered = most_frequent(estimate, len(estimate.labels))
     found = int(estimate.significant.sum())

@@ -230,7 +230,7 @@ def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
 
     It tells of the data as much as the comparison does, and says so first.
     """
-    subtitle = "Real releases, compared with the data that they were made from."
+    subtitle = "Real releases were compared with the data that they were made from."
     first, *others = METRICS
     sheet.write(
         "anonhist.report/comparison.html",

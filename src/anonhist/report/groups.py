@@ -304,7 +304,7 @@ def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
         "anonhist.report/groups.html",
         release,
         headline="How often things occur in each group, without saying which things",
-        subtitle=f"It shows a differentially private profile of each of {many(len(release), 'group')} by {by}, under "
+        subtitle=f"These are differentially private profiles of {many(len(release), 'group')} by {by}, under "
         "one promise.",
         cards=cards_of(release),
         promise=promised(
