@@ -1,6 +1,8 @@
 """Conditions on rows (--where): in every command that reads rows, in what it writes, and in ledgers."""
 
+import html
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -147,3 +149,13 @@ def test_a_ledger_keeps_what_was_asked_for(cli: Cli, log: str) -> None:
     refused = cli(*words, "--where", "country = 'FR'")
     assert "was charged as entry" in refused.stderr
     assert "with other settings" in refused.stderr
+
+
+def test_a_page_repeats_a_condition_whole(cli: Cli, folder: Path) -> None:
+    # It stands on the page anyway, and the command must be of use.
+    where = "url <> 'https://a.example/?q=1&b=2' and l <> 'user:pw@host'"
+    (folder / "urls.csv").write_text("l,url\na,x\nb,y\n")
+    done = cli("release", "urls.csv", "--label", "l", "--where", where, "--epsilon", "1", "--report", "p.html")
+    assert done.returncode == 0
+    text = html.unescape((folder / "p.html").read_text(encoding="utf-8"))
+    assert f"--where {shlex.quote(where)}" in text

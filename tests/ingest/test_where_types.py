@@ -231,3 +231,44 @@ def test_conditions_of_many_tests_are_no_deeper_than_engines_take() -> None:
     for source in (table, pl.DataFrame(table), ibis.memtable(table)):
         assert kept(source, numbers) == "a"
         assert kept(source, f"n in ({', '.join(map(str, range(330)))})") == "a"
+
+
+def _counted(table: Any, where: str) -> int:
+    with holder_of(table).open() as opened:
+        return len(fetch(filtered(opened, parse_where(where)).table))
+
+
+ZONED = pd.DatetimeIndex(["2026-11-02"] * 3).as_unit("ns").tz_localize("UTC").tz_convert("Europe/Berlin")
+DAYS = pa.array([20_000, 2_932_897, 2**31 - 1, None], pa.int32()).cast(pa.date32())
+# The last that pandas can hold, which is written for what has no end.
+UNTIL = pd.DatetimeIndex([pd.Timestamp.max.tz_localize("UTC"), pd.NaT]).tz_convert("Europe/Berlin")
+
+
+@each_of(
+    ("column", "after", "missing"),
+    [
+        (ZONED[:2].append(UNTIL), 3, 1),
+        (pd.Series(DAYS, dtype=pd.ArrowDtype(pa.date32())), 2, 1),
+    ],
+)
+def test_times_beyond_those_of_python_are_compared_like_others(column: Any, after: int, missing: int) -> None:
+    table = pd.DataFrame({"label": list("abcd"), "end": column})
+    assert _counted(table, "end >= '2026-11-01'") == after
+    assert _counted(table, "end is null") == missing
+    assert _counted(table, "not end >= '2026-11-01'") == 4 - after - missing
+
+
+@each_of("unit", ["s", "ms", "us", "ns"])
+def test_a_time_after_the_last_that_a_type_can_hold_is_after_all(unit: str) -> None:
+    times = pa.array(["2020-01-01", "2262-01-01", None]).cast(pa.timestamp(unit))
+    table = pa.table({"label": list("abc"), "x": times})
+    last = "'9999-12-31 23:59:59.999999'"
+    for held in (table, pl.from_arrow(table), table.to_pandas()):
+        assert [_counted(held, f"x {sign} {last}") for sign in (">", ">=", "<", "<=", "=")] == [0, 0, 2, 2, 0]
+
+
+def test_half_floats_of_arrow_are_numbers_in_pandas() -> None:
+    halves = pd.Series(pa.array([0.5, None, 2.0], pa.float16()), dtype=pd.ArrowDtype(pa.float16()))
+    table = pd.DataFrame({"label": list("abc"), "x": halves})
+    asked = ("x is null", "x is not null", "x > 1", "x <> 0.5", "x = 2")
+    assert [_counted(table, each) for each in asked] == [1, 2, 1, 1, 1]

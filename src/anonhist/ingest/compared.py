@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import floor
 from typing import Any, Literal
 
 from anonhist.ingest.naming import TEXT, WHOLE, Declared, as_text, is_of_pandas, numbers_of, whole_as_floats
+from anonhist.ingest.periods import is_zoned_of_pandas
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.warehouses import compares_exactly, is_postgresql, takes_times_as_text
 
@@ -118,7 +119,7 @@ def _between(sign: str, place: Fraction) -> tuple[str, int]:
     """Return a comparison of whole numbers with a place as one with a whole number."""
     if place.denominator == 1:
         return sign, int(place)
-    return ("<=", floor(place)) if sign in _BELOW else (">=", ceil(place))
+    return "<=" if sign in _BELOW else ">", floor(place)
 
 
 def scales_by_value(name: str, held: Declared) -> dict[type, Scale | Digits]:
@@ -154,7 +155,7 @@ def scales_by_type(table: Any, name: str, add: Callable[[Any], Any]) -> Iterator
     elif isinstance(kind, nw.Datetime | nw.Decimal) and not compares_exactly(table, name):
         yield "values that this engine compares as its session says", {}
     elif isinstance(kind, nw.Datetime) and (kind.time_zone is None or table.implementation.is_polars()):
-        yield "times", {str: _of_times(table, name)}
+        yield "times", {str: of_times(table, name)}
     elif kind.is_numeric() and (scale := _of_numbers(table, name, add)) is not None:
         yield "numbers", {Decimal: scale}
 
@@ -241,7 +242,8 @@ def _of_dates(table: Any, name: str) -> Scale:
     return Scale(nw.col(name), _date_of, literal)
 
 
-def _of_times(table: Any, name: str) -> Scale:
+def of_times(table: Any, name: str) -> Scale:
+    """Return how times are compared, which have no zone, or are of Polars."""
     import narwhals as nw
 
     kind, column = table.collect_schema()[name], nw.col(name)
@@ -262,3 +264,21 @@ def _of_times(table: Any, name: str) -> Scale:
         return nw.lit(str(time)).cast(plain) if is_text else nw.lit(time, plain)
 
     return Scale(column, place, literal, _INT64)
+
+
+def times_of_pandas(table: Any, name: str) -> Any | None:
+    """Return times of pandas with a zone, or days of Arrow there, as plain times of UTC, a series; None of other types.
+
+    They may lie beyond what Python's own times can be.
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    series = table.to_native()[name]
+    unit = {pa.date32(): "s", pa.date64(): "ms"}.get(getattr(series.dtype, "pyarrow_dtype", None))
+    if unit is None and not is_zoned_of_pandas(table, name):
+        return None
+    times = pa.array(series)
+    times = times.cast(pa.timestamp(unit or times.type.unit))
+    values = pa.chunked_array(times.chunks if isinstance(times, pa.ChunkedArray) else [times], times.type).to_numpy()
+    return nw.from_native(type(series)(values, index=series.index), series_only=True)

@@ -27,12 +27,13 @@ from anonhist.ingest.compared import (
     MICROSECOND,
     Digits,
     Scale,
+    of_times,
     scales_by_type,
     scales_by_value,
     time_of,
+    times_of_pandas,
 )
 from anonhist.ingest.naming import Declared, declared, has_no_type, is_missing, is_of_pandas
-from anonhist.ingest.periods import is_zoned_of_pandas
 from anonhist.ingest.plain_types import NUMBERS, float_of, holds_objects, mapped_objects
 from anonhist.numeric.value_name import is_missing as is_missing_value
 from anonhist.profiles.where import And, Between, Comparison, Condition, In, IsNull, Not, OfColumn, Or, Value
@@ -61,21 +62,21 @@ class _Rows:
     """A table, and columns of our own beside those it has, for what its engine cannot say in a formula."""
 
     table: Any
-    _made: list[str] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
 
     def add(self, series: Any) -> Any:
         """Add a series to a table in memory, and return it as a column."""
         import narwhals as nw
 
         # No column of a person's is called so.
-        self._made.append(f"\x1fwhere{len(self._made)}")
-        self.table = self.table.with_columns(series.alias(self._made[-1]))
-        return nw.col(self._made[-1])
+        self.made.append(f"\x1fwhere{len(self.made)}")
+        self.table = self.table.with_columns(series.alias(self.made[-1]))
+        return nw.col(self.made[-1])
 
     def kept(self, condition: Any) -> Any:
         """Return the rows for which a condition is true, with the columns that the table had."""
         rows = self.table.filter(condition)
-        return rows.drop(*self._made) if self._made else rows
+        return rows.drop(*self.made) if self.made else rows
 
 
 def _mask(condition: Condition, columns: Mapping[str, Any], *, keeps: bool) -> Any:
@@ -171,7 +172,13 @@ _LITERALS: dict[str, type] = {"text": str, "numbers": Decimal, "truth values": b
 
 def _column(rows: _Rows, name: str, called: str) -> _Column | _Values:
     """Return how a column is compared, whatever its rows are."""
+    import narwhals as nw
+
     table = rows.table
+    if is_of_pandas(table) and (times := times_of_pandas(table, name)) is not None:
+        # Types of pandas may follow from rows, so they refuse nothing.
+        rows.add(times)
+        return _Column(~nw.col(rows.made[-1]).is_null(), {str: of_times(rows.table, rows.made[-1])})
     if _is_held_by_python(table, name):
         return _Values(rows, name)
     present = ~is_missing(table, name)
@@ -184,7 +191,6 @@ def _column(rows: _Rows, name: str, called: str) -> _Column | _Values:
         # One row more would give it a type.
         return _Column(present, {})
     holds, typed = next(scales_by_type(table, name, rows.add), ("values of another type", {}))
-    # Types of pandas may follow from rows, so they refuse nothing.
     return _Column(present, typed, "" if is_of_pandas(table) else _refusal(called, holds))
 
 
@@ -200,7 +206,9 @@ def _is_held_by_python(table: Any, name: str) -> bool:
         return holds_objects(table, name)
     kind = table.get_column(name).dtype
     is_simple = kind.is_numeric() or isinstance(kind, nw.String | nw.Boolean | nw.Datetime)
-    return holds_objects(table, name) or not is_simple or is_zoned_of_pandas(table, name)
+    # Half floats of Arrow have few functions there.
+    is_half = str(table.to_native()[name].dtype) == "halffloat[pyarrow]"
+    return holds_objects(table, name) or not is_simple or is_half
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def one_character(delimiter: str | None) -> str | None:
 
 
 # What these are given is published anyway.
-_PUBLISHED = ("--title", "--purpose")
+_PUBLISHED = ("--title", "--purpose", "--where")
 
 
 def command_to_publish(arguments: tuple[str, ...]) -> str:
