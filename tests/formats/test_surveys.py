@@ -68,8 +68,8 @@ BAD = [
     ("parameters.alphabet.labels", [], "at least two"),
     ("parameters.alphabet.other", "Katze", "changed later"),
     ("parameters.alphabet.other", ABSENT, "changed later"),
-    ("guarantee", "Nothing can be learnt from this.", "promises"),
-    ("guarantee", None, "promises"),
+    ("guarantee", "Nothing can be learnt from this.", "the guarantee is not that"),
+    ("guarantee", None, "the guarantee is not that"),
 ]
 
 
