@@ -108,8 +108,8 @@ UNREACHABLE = "cannot be reached: check host, port and sslmode, and that the ser
         (lambda _: "postgresql://eve:topsecret@nowhere.invalid/x", UNREACHABLE),
         (lambda _: "postgresql://eve:topsecret@/x?host=/nowhere", UNREACHABLE),
         (lambda _: "postgresql://eve:topsecret@/x?host=/topsecret@&schema=budgets", UNREACHABLE),
-        (lambda address: f"{address}&topsecret=1", "has an address that PostgreSQL does not take"),
-        (lambda address: f"{address}&sslmode=topsecret", "has an address that PostgreSQL does not take"),
+        (lambda address: f"{address}&topsecret=1", "has an address that PostgreSQL does not accept"),
+        (lambda address: f"{address}&sslmode=topsecret", "has an address that PostgreSQL does not accept"),
     ],
 )
 def test_unreachable_and_refused_are_two_sentences(

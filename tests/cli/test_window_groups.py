@@ -73,10 +73,10 @@ def test_a_table_goes_to_standard_output(cli: Cli) -> None:
     [
         ((*READ, *WINDOWS, "--by", "campaign"), 2, "--by requires either --groups"),
         ((*READ, *WINDOWS, "--groups", "a"), 2, "--groups requires --by"),
-        ((*READ, *WINDOWS, "--by", "campaign", "--find-groups"), 2, "list them with --groups"),
+        ((*READ, *WINDOWS, "--by", "campaign", "--find-groups"), 2, "list the groups with --groups"),
         ((*GOOD, "--other-group", "rest"), 2, "--other-group does not apply to cumulative windows"),
         ((*GOOD, "--levels", "nested"), 2, "--levels does not apply to cumulative windows"),
-        ((*GOOD, *LABELS), 2, "say with --max-groups-per-label"),
+        ((*GOOD, *LABELS), 2, "(--max-groups-per-label)"),
         ((*GOOD, *FEW), 2, "--max-groups-per-label applies only to a label unit"),
         ((*GOOD, *LABELS[:-1], "2", *FEW), 2, "--thresholds must not exceed --max-count"),
         ((*READ, *WINDOWS, "--by", "where", "--groups", "a"), 3, "no column 'where'"),

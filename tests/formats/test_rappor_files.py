@@ -70,7 +70,7 @@ def test_windows_lines_marks_and_empty_lines_do_not_matter(tmp_path: Path) -> No
         ("candidates", MAP.replace('"v, 2"', "v1"), "twice"),
         ("candidates", MAP + "v9,1,4,5,8,NA,12\n", "line 4"),
         ("candidates", "", "empty"),
-        ("candidates", 'v1,"1', "no CSV"),
+        ("candidates", 'v1,"1', "not a CSV"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, name: str, text: str, said: str) -> None:

@@ -71,7 +71,7 @@ def test_names_that_may_be_meant_as_one_are_one(tmp_path: Path) -> None:
     for place, name in enumerate(("día", "d\u0069\u0301a", "DÍA ")):
         write_part(["a"], tmp_path / f"{place}.counts", part=name)
     for other in (1, 2):
-        with pytest.raises(UsageError, match="is there twice"):
+        with pytest.raises(UsageError, match="is given twice"):
             read_profile([tmp_path / "0.counts", tmp_path / f"{other}.counts"])
 
 

@@ -63,8 +63,8 @@ def test_nobody_has_no_codes() -> None:
         (["a", "b", "a"], "twice"),
         # Looked for one by one, it would take hours.
         ([*map(str, range(200_000)), "199999"], "199999.*twice"),
-        ("abc", "not one text"),
-        (["a", 3], "texts"),
+        ("abc", "not a string"),
+        (["a", 3], "strings"),
         (1, "from 2 to"),
         (0, "from 2 to"),
         (2**33, "from 2 to"),

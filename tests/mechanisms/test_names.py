@@ -120,7 +120,7 @@ def test_missing_public_numbers_are_asked_for(name: str) -> None:
     if name not in NEEDED:
         check_options(name, {})
         return
-    sentence = f"^mechanism='{name}' needs {NEEDED[name]}: a public upper bound on the data"
+    sentence = f"^mechanism='{name}' needs {NEEDED[name]}: a public number that the data do not"
     with pytest.raises(UsageError, match=sentence):
         check_options(name, {})
     with pytest.raises(UsageError, match=sentence):

@@ -109,7 +109,7 @@ def test_what_is_no_list_of_values_is_refused(take: Callable[[Any], object], val
 @each_of("take", [randomize, update, lambda values: as_graph([(values[0], "b")])])
 def test_half_a_character_is_called_so(take: Callable[[Any], object]) -> None:
     for values in (["\ud83d"], np.array(["\ud83d"]), pd.Series(["\ud83d"], dtype=object)):
-        with pytest.raises(DataError, match="a lone surrogate, which is no character"):
+        with pytest.raises(DataError, match="a lone surrogate, which is not a character"):
             take(values)
 
 

@@ -57,7 +57,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
         raise UsageError(message)
     missing = [option for option, required in own.items() if required and option not in options]
     if missing:
-        raise UsageError(f"`mechanism={name!r}` needs `{missing[0]}`: a public upper bound on the data.")
+        raise UsageError(f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed.")
 
 
 def named_mechanism(
