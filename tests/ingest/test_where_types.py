@@ -235,7 +235,8 @@ def test_conditions_of_many_tests_are_no_deeper_than_engines_take() -> None:
 
 def _counted(table: Any, where: str) -> int:
     with holder_of(table).open() as opened:
-        return len(fetch(filtered(opened, parse_where(where)).table))
+        # Rows may hold what Python cannot.
+        return len(fetch(filtered(opened, parse_where(where)).table.select("label")))
 
 
 ZONED = pd.DatetimeIndex(["2026-11-02"] * 3).as_unit("ns").tz_localize("UTC").tz_convert("Europe/Berlin")
@@ -244,12 +245,13 @@ DAYS = pa.array([20_000, 2_932_897, 2**31 - 1, None], pa.int32()).cast(pa.date32
 UNTIL = pd.DatetimeIndex([pd.Timestamp.max.tz_localize("UTC"), pd.NaT]).tz_convert("Europe/Berlin")
 
 
-@each_of(
+@pytest.mark.parametrize(
     ("column", "after", "missing"),
     [
         (ZONED[:2].append(UNTIL), 3, 1),
         (pd.Series(DAYS, dtype=pd.ArrowDtype(pa.date32())), 2, 1),
     ],
+    ids=["zone", "days"],
 )
 def test_times_beyond_those_of_python_are_compared_like_others(column: Any, after: int, missing: int) -> None:
     table = pd.DataFrame({"label": list("abcd"), "end": column})

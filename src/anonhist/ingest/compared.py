@@ -258,7 +258,7 @@ def of_times(table: Any, name: str) -> Scale:
         return None if found is None else Fraction((found - EPOCH) // MICROSECOND * steps, 10**6)
 
     def literal(place: Fraction) -> Any:
-        time = EPOCH + int(place * 10**6 / steps) * MICROSECOND
+        time = EPOCH + place * 10**6 // steps * MICROSECOND
         # Spark takes times of Python for those of its session's zone.
         is_text = is_spark(table) or takes_times_as_text(table)
         return nw.lit(str(time)).cast(plain) if is_text else nw.lit(time, plain)
