@@ -135,7 +135,7 @@ REFUSED = {
     "count mon.counts tue.counts -o mon.counts --force": "is the input",
     "count events.csv --max-per-user 3 -o a.counts": "--user and --max-per-user must be given together",
     "count events.csv --order-key 00 -o a.counts": "--order-key is the key of hashes, so it requires --user or --hash",
-    "count events.csv --format prevalences -o a.counts": "do not say which label has a count",
+    "count events.csv --format prevalences -o a.counts": "do not reveal which label has a count",
     "release events.csv users.csv --epsilon 1": "Several sources are read together only if all are parts",
     "release mon.counts users.csv --epsilon 1": "Several sources are read together only if all are parts",
     "release mon.counts --label label --epsilon 1": "--label applies to events: leave it out",

@@ -43,7 +43,7 @@ def test_an_existing_record_is_kept_without_force(cli: Cli, folder: Path) -> Non
     (folder / "record.yaml").write_text("mine")
     done = cli("show", "r.json", "--registry", "record.yaml", *KNOWN)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "'record.yaml' already exists; choose another name, or overwrite it (--force)" in done.stderr
+    assert "'record.yaml' exists already; choose another name or overwrite it (--force)" in done.stderr
     assert (folder / "record.yaml").read_text() == "mine"
     assert cli("show", "r.json", "--registry", "record.yaml", "--force", *KNOWN).returncode == 0
     assert (folder / "record.yaml").read_text() != "mine"

@@ -292,7 +292,7 @@ def test_other_floats_have_no_name(secret: Any) -> None:
 def test_arrays_of_floats_with_missing_ends_are_refused() -> None:
     with pytest.raises(DataError, match="missing"):
         as_graph(np.array([(1.0, np.nan)]))
-    with pytest.raises(UsageError, match="numbers or texts"):
+    with pytest.raises(UsageError, match="numbers or strings"):
         as_graph(np.zeros((3, 2), dtype=np.complex128))
 
 

@@ -260,7 +260,7 @@ def test_a_ledger_refuses_a_state_that_shows_what_was_counted_after_another(tmp_
         assert ledger.balance("pets").spent.epsilon == 10
         # The difference of the next two states is what was counted in between, exactly.
         ExactPartials().count(sketch, Cluster(PARTS), _reading(sketch))
-        with pytest.raises(UsageError, match="was read"):
+        with pytest.raises(UsageError, match="already read in another state"):
             sketch.reconstruct("three-tap", **asked)
 
 

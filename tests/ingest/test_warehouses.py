@@ -176,7 +176,7 @@ def test_where_no_hash_is_known_users_are_not_bounded() -> None:
 
 @pytest.mark.parametrize("engine", ["mysql", "mssql", "oracle", "exasol", "druid", "singlestoredb"])
 def test_engines_that_compare_texts_otherwise_are_refused(engine: str) -> None:
-    with pytest.raises(UsageError, match=rf"^Tables of {engine} are not read, since it takes .*: export the table to"):
+    with pytest.raises(UsageError, match=rf"^Tables of {engine} are not read, since it treats .*: export the table to"):
         with_plain_types(table_of(engine))
 
 

@@ -2721,7 +2721,7 @@ FROM (
           AND NOT (
             "t1"."ts" IS NULL
           )
-          AND "t1"."ts" >= 8
+          AND "t1"."ts" > 7
           AND NOT (
             "t1"."ts" = 9223372036854775807
           )

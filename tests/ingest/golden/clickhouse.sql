@@ -2705,7 +2705,7 @@ FROM (
           AND NOT (
             isNull("t1"."ts")
           )
-          AND "t1"."ts" >= 8
+          AND "t1"."ts" > 7
           AND NOT (
             "t1"."ts" = 9223372036854775807
           )

@@ -3250,7 +3250,7 @@ FROM (
           AND NOT (
             "t2"."ts" IS NULL
           )
-          AND "t2"."ts" >= 8
+          AND "t2"."ts" > 7
           AND NOT (
             "t2"."ts" = 9223372036854775807
           )
