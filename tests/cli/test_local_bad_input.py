@@ -106,7 +106,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (
         ("tally", "survey.json", "bad.csv"),
         3,
-        "holds a row that is not a report of this survey: row 2; --skip-bad says how many to leave out",
+        "holds a row that is not a report of this survey: row 2; --skip-bad sets how many to leave out",
     ),
     (("tally", "survey.json", "bad.csv", "--skip-bad", "1"), 3, "row 2; more than 1 such rows. Nothing was counted."),
     (("tally", "survey.json", "bad.csv", "--skip-bad", "-1"), 2, "--skip-bad must be a whole number"),

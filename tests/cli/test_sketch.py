@@ -61,7 +61,7 @@ def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     interval = r"\(95% interval [\d,]+ to [\d,]+\)"
     first = rf"Released: [\d,]+ items {interval} of [\d,]+ labels? {interval}\.\n"
-    assert re.match(first + "Promise: 20-differentially private", done.stdout)
+    assert re.match(first + "Protection: .*\nPromise: 20-differentially private", done.stdout)
     assert done.stdout.endswith("Wrote release.json.\nWrote week.html.\n")
     # At epsilon 20 two noises of rate 20 are zero but for 1 of 10^5 runs, so counters are read as they are.
     assert (_counters(folder / "week.sketch").sum(), read_release(folder / "release.json").profile.n) == (7000, 7000)

@@ -126,7 +126,7 @@ def _in_a_shell(command: str, folder: Path) -> CompletedProcess[str]:
     ("command", "code", "told"),
     [
         ("release events.csv --epsilon 1 > /dev/full", 3, "Standard output could not be written (No space left"),
-        ("plan --items 100 --epsilon 1 > /dev/full", 3, "Standard output could not be written (No space left"),
+        ("plan --items 100 --epsilon 1 > /dev/full", 3, "(No space left on device)"),
         ("release events.csv --epsilon 1 -o out.csv > /dev/full", 3, "(No space left on device)"),
         ("release events.csv --epsilon 1 >&-", 2, "standard output is closed"),
     ],

@@ -369,7 +369,7 @@ def test_values_of_postgresql_are_compared_exactly(german: str, condition: str, 
 
 @pytest.mark.slow
 def test_rows_of_spark_are_kept_as_in_sql(tmp_path: Path) -> None:
-    with served(["spark", "spark connect", "spark of json lines", "spark of parquet"]) as sources:
+    with served(["spark", "spark of json lines", "spark of parquet"]) as sources:
         if not sources:
             pytest.skip("Spark is not installed")
         for number, source in enumerate(sources):

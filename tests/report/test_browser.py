@@ -168,7 +168,9 @@ def test_no_groups_stick_out_of_a_narrow_window(groups_page: Callable[[int], str
     wide, drawings = measure_page(path, tmp_path)
     # The table is scrolled.
     assert [each for each in wide if not each.startswith('<div class="scrolled"')] == []
-    # Two are side by side.
+    # Below the legend, two are side by side.
+    legend, *drawings = drawings
+    assert legend > 300
     assert len(drawings) == min(number, 24)
     assert all(150 < each < 200 for each in drawings)
 

@@ -185,7 +185,7 @@ def test_ten_thousand_charges_are_a_short_page(tmp_path: Path, whole: Callable[[
     whole(page)
     assert len(page) < 500_000
     assert len(rows_below(page, "Releases")) == MOST_LISTED
-    assert "And 9,800 earlier charges; the ledger has all of them: 'anonhist budget show'." in page
+    assert "There are 9,800 earlier charges; the ledger has all of them: 'anonhist budget show'." in page
     spending = Spending.of(balance)
     drawn = spending.thinned()
     assert f"Of 10,000 charges, the line shows what was spent by {len(drawn)} of them" in page

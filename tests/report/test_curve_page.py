@@ -99,7 +99,7 @@ def test_every_number_of_the_table_is_that_of_the_curve(draw: Any, name: str, tm
     rows = _table(_page(curve, tmp_path))
     assert 6 <= len(rows) <= 15
     for row, at in zip(rows, shown_points(curve), strict=True):
-        numbers = [float(text.replace(",", "").removesuffix("\xa0%")) for text in (*row[:2], *row[2].split(" to "))]
+        numbers = [float(text.replace(",", "").removesuffix("%")) for text in (*row[:2], *row[2].split(" to "))]
         error = scale * float(curve.standard_error[at])
         assert numbers[0] == curve.x[at]
         expected = [scale * float(values[at]) for values in (curve.value, curve.low, curve.high)]
@@ -237,11 +237,11 @@ def test_the_command_is_on_the_page_as_text(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"A Release, a GroupedRelease, .*a Curve, .* is needed, .* not a Profile"):
+    with pytest.raises(UsageError, match=r"A release, a curve, .* is needed, .* not a Profile"):
         plot(TREES)  # type: ignore[arg-type]
     with pytest.raises(
         UsageError,
-        match="a CumulativeRelease, a Curve, a FrequencyEstimate, a Comparison or a Balance is needed",
+        match="a curve, an estimate of frequencies, a comparison or a balance is needed",
     ):
         write_report(TREES, tmp_path / "x.html")  # type: ignore[arg-type]
     curve = _curve(hill_curve, "trees")

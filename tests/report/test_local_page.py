@@ -158,7 +158,10 @@ def test_an_estimate_made_from_reports_is_shown(tmp_path: Path) -> None:
     write_report(estimate, tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert {row[0] for row in _rows(page)} == {"yes", "no"}
-    assert "This is moderate protection. Someone who thinks two answers of a person equally likely" in page
+    assert (
+        "50:50 about which of two answers a person gave can become at most 73.2% sure. This is moderate protection."
+        in page
+    )
     assert 'class="warning"' not in page
 
 

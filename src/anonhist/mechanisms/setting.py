@@ -153,7 +153,7 @@ class Setting:
         if type(groups) is not int:
             raise UsageError("groups must be a whole number.")
         if not isinstance(called, str):
-            raise UsageError("unit_name must be text.")
+            raise UsageError("The name of the unit must be text.")
         protected = PrivacyUnit(kind, bound, 1, groups, groups == 1 and "groups" in parameters, name=called)
         made = cls(epsilon, protected, member_of(NeighboringRelation, relation, "relation"), **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
