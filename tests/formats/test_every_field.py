@@ -63,7 +63,7 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member), banded]
     made.append(replace(releases["frobenius"], order_key="0123456789abcdef" * 2, where="day >= '2026-11-01' or n = 7"))
     named = PrivacyUnit.user(max_items=5, name="viewer")
-    made.append(FrobeniusMechanism("0.5", named).release(Profile.from_counts([9, 4, 4, 1])))
+    made.append(FrobeniusMechanism("0.75", named).release(Profile.from_counts([9, 4, 4, 1])))
     excess = Excess(3, 20, SUBSTITUTE, Fraction(1, 7), Fraction(2, 7), 900, -4, 2**62)
     whole = FrobeniusMechanism("0.5", USER, SUBSTITUTE).release(Profile.from_counts([9, 4, 4, 1]))
     made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.add_to(whole.guarantee)))
@@ -71,8 +71,6 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     made[-1] = replace(made[-1], receipt=charged)
     of_labels = PrevalenceMechanism(1, PrivacyUnit.label(max_count=3)).release(Profile.from_counts([9, 4, 1]))
     spent = (NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 7), Fraction(2, 7))
-    named = PrivacyUnit.user(max_items=5, name="viewer")
-    made.append(FrobeniusMechanism("0.5", named).release(Profile.from_counts([9, 4, 4, 1])))
     excess = Excess(3, 20, *spent, 9, 4, -2, Bounded.ITEMS_OF_LABELS)
     made.append(replace(of_labels, simulations=2, excess=excess, guarantee=excess.add_to(of_labels.guarantee)))
     units = PrivacyUnit.user(max_items=3, groups=2), replace(USER, in_one_group=True)
