@@ -6,7 +6,7 @@
 >>> print(release.guarantee.epsilon)
 1
 
-The most used names are here; the rest is in subpackages:
+This module exports the most used names; the rest is in subpackages:
 
 * ``ah.properties``: estimates of the distribution behind a profile or a release
 * ``ah.private``: some of these estimates, each with its own budget

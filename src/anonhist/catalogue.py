@@ -1,4 +1,4 @@
-"""Catalogues, as plain data: mechanisms, randomizers, properties, their options, and levels of groups.
+"""Catalogs, as plain data: mechanisms, randomizers, properties, their options, and levels of groups.
 
 The command line lists the entries without loading them.
 """
@@ -17,7 +17,7 @@ from typing import Any, Literal
 class Option:
     """An option, as the command line presents it.
 
-    ``meaning`` describes the option in the error if it is missing. ``title`` is its format in tables, such as ``q =
+    ``meaning`` describes the option in the error about a missing one. ``title`` is its format in tables, such as ``q =
     {}``; empty if tables omit it.
     """
 
@@ -29,7 +29,7 @@ class Option:
 
 
 def is_there(home: str) -> bool:
-    """Return whether the package of a ``.module:name`` is installed: features may be left out.
+    """Return whether the package of a ``.module:name`` is installed; features can be left out.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def load(home: str) -> Any:
 
 @dataclass(frozen=True)
 class MechanismEntry:
-    """One mechanism: its ``module:class``, which holds all other facts, and the :data:`MECHANISM_OPTIONS` it takes."""
+    """One mechanism: its ``module:class``, which holds all other facts, and its :data:`MECHANISM_OPTIONS`."""
 
     home: str
     options: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ MECHANISMS = {
         ".mechanisms.exponential.partition:RelaxedPartitionMechanism", ("public_items", "delta")
     ),
 }
-# What types know; tests compare them.
+# As the types say; tests compare the two.
 MechanismName = Literal[
     "auto",
     "partition",
@@ -80,7 +80,7 @@ MechanismName = Literal[
     "bounded-partition",
     "relaxed-partition",
 ]
-# The help begins with the mechanisms that take the option.
+# The help text begins with the mechanisms that take the option.
 MECHANISM_OPTIONS = {
     "public_items": Option("N", "public upper bound on the number of items.", "whole"),
     "public_labels": Option("L", "public upper bound on the number of labels.", "whole"),
@@ -104,7 +104,7 @@ class Levels(Enum):
     ``NESTED``: equal labels in two groups are different labels, such as households of two counties. Totals are sums of
     the released groups: they cost nothing, and all levels agree.
 
-    ``CROSSING``: equal labels in several groups are one label, such as a query that is typed in many countries. A sum
+    ``CROSSING``: equal labels in several groups are one label, such as a query typed in many countries. A sum
     over groups would count it several times, so each level is released on its own, with a share of the budget.
     """
 
@@ -112,7 +112,7 @@ class Levels(Enum):
     CROSSING = "crossing"
 
 
-# Classes, as ``module:class``; the class has all other facts.
+# Classes, as ``module:class``; the class holds all other facts.
 RANDOMIZERS = {
     "warner": ".local.randomizers.closed:WarnerRR",
     "k-rr": ".local.randomizers.closed:KRR",
@@ -153,7 +153,7 @@ RANDOMIZER_OPTIONS = {
 
 @dataclass(frozen=True)
 class PropertyEntry:
-    """One property; options of a function of it are those of its keywords that are in :data:`PROPERTY_OPTIONS`.
+    """One property; its options are those keywords of its function that are in :data:`PROPERTY_OPTIONS`.
 
     ``home`` is ``module:function``, ``methods`` the ``module:name`` of the tuple of its methods (empty if there is only
     one); ``meaning`` has options in backticks. ``asked`` are arguments for the table of all properties, one row each,

@@ -7,12 +7,12 @@
     │   │                        a public number that the data exceed
     │   ├── MissingExtraError    the call needs an optional dependency that is not installed
     │   └── BudgetError          a release would cost more than is left of the budget of its data set
-    ├── RunError                 a run was charged before, and is not charged or drawn once more
-    ├── DataError                the data cannot be used: not a profile, not what the file's ending says, not there
+    ├── RunError                 a run was charged before, and is not charged or drawn again
+    ├── DataError                the data cannot be used: missing, not a profile, or not of the file's extension
     └── OutputError              the result could not be written
 
 A message is one sentence that says what is wrong, names the *public* value that is wrong, and says what to do.
-It never contains a value from private data, and of a source only what :func:`mask` leaves.
+It never contains a value from private data, and of a source it shows only what :func:`mask` leaves.
 
 It has parameters in backticks, with the value they should have, if any: ``"`relation='substitute'`
 needs `public_items`."`` They are displayed as the reader writes them: as keywords in Python, as options on
@@ -26,8 +26,7 @@ import re
 from collections.abc import Callable
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# Where parameters begin: those of an address, also with percent-encoded signs, or "host=db password=…" as for
-# databases.
+# Parameters begin here: those of an address, also with percent-encoded signs, or "host=db password=…" of a database.
 _PARAMETERS = re.compile(r"[?#;&]|%(?:23|26|3[BDF])|(?:^|(?<=[\s,]))\s*\w+\s*=", re.IGNORECASE)
 _AT = re.compile(r"@|%40")
 _MASK = "***"
@@ -43,13 +42,13 @@ class AnonhistError(Exception):
     Give max_count, or unit='item'.
     """
 
-    # Whether it follows from public things alone, such as the names of columns, whatever the rows are.
+    # Whether the error follows from public things alone, such as column names, whatever the rows are.
     is_public: bool = False
-    # Whether it came while a source was open whose rows decide what its columns are called or hold.
+    # Whether it was raised while a source was open whose rows decide its column names or contents.
     may_tell_rows: bool = False
-    # Of a release that failed with it: the entry of the ledger that stays charged.
+    # If a release failed with this error: the ledger entry that stays charged.
     stays_charged: str = ""
-    # The sentence to show on a terminal, and nowhere else, if there is one that says more.
+    # A more detailed sentence, if there is one, to be shown only on a terminal.
     for_operator: str
 
     def __str__(self) -> str:
@@ -80,11 +79,11 @@ class MissingExtraError(UsageError):
 
 
 class BudgetError(UsageError):
-    """A release would cost more than is left: make it cheaper, or leave it."""
+    """A release would cost more than is left: make it cheaper, or do without it."""
 
 
 class RunError(AnonhistError):
-    """A run was charged before: what was released then is there, or it is unknown what became of it."""
+    """A run was charged before: its release exists, or its outcome is unknown."""
 
 
 class DataError(AnonhistError, ValueError):
@@ -138,7 +137,7 @@ def parameter(name: str) -> str:
 
 
 def kind_of(value: object) -> str:
-    """Return what kind of thing a value is, with its article, for sentences that refuse it.
+    """Return the type of a value in words, with its article, for error messages.
 
     Examples
     --------
@@ -152,7 +151,7 @@ def kind_of(value: object) -> str:
 
 
 def public_error(sentence: str) -> DataError:
-    """Return an error about a source that is the same whatever its rows are.
+    """Return an error about a source whose text is the same whatever the source's rows are.
 
     Examples
     --------
@@ -165,7 +164,7 @@ def public_error(sentence: str) -> DataError:
 
 
 def unreadable(path: str | os.PathLike[str], error: Exception) -> DataError:
-    """Return the error about a file that the system does not open.
+    """Return the error about a file that the operating system could not open.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Frozen values: parsed once, when they are made; compared by their fields, which alone are pickled and copied."""
+"""Frozen values: parsed once, on construction; compared, pickled and copied by their fields alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Converted(Generic[Given_contra, Kept_co]):
         def __get__(self, instance: object, owner: type | None = None) -> Kept_co: ...
 
 
-# The type of a field that stores what it is given, or refuses it.
+# The type of a field that stores its argument unchanged, or refuses it.
 Checked = Converted[Given, Given]
 
 
@@ -85,7 +85,7 @@ def completed(
 def named(
     convert: Callable[Concatenate[Given, ...], Kept], *, default: Given | EllipsisType = ..., **limits: Any
 ) -> Converted[Given, Kept]:
-    """Return a field that stores ``convert(given, name=…, **limits)``: what is refused is refused by the field's name.
+    """Return a field that stores ``convert(given, name=…, **limits)``: errors name the field.
 
     Examples
     --------
@@ -139,8 +139,8 @@ def frozen(**options: bool) -> Callable[[type[Value]], type[Value]]: ...
 def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
     """Make a frozen dataclass whose fields may be :class:`Converted`; options are those of ``dataclass``.
 
-    Two of them are equal if their fields are: arrays by type and content, and NaN equals NaN. Pickles and deep copies
-    have the fields alone, without anything computed from them, and their arrays are read-only.
+    Two instances are equal if their fields are: arrays by type and content, and NaN equals NaN. Pickles and deep copies
+    hold only the fields, nothing computed from them, and their arrays are read-only.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
 
 
 def _say_where_types_are(cls: type[Any]) -> None:
-    """Name the modules of the types of inherited parameters: ``get_type_hints`` looks in that of the class alone."""
+    """Name the modules of inherited parameters' types: ``get_type_hints`` looks only in the class's own module."""
     types: dict[str, Any] = vars(cls)["__init__"].__annotations__ if "__init__" in vars(cls) else {}
     for parent in cls.__mro__[1:]:
         for name in vars(parent).get("__annotations__", {}).keys() - cls.__annotations__.keys():
@@ -214,12 +214,12 @@ def _restore(self: Any, state: dict[str, object]) -> None:
 
 
 def _given(value: Any) -> list[Field[Any]]:
-    """Return the fields that are set when a value is made; derived ones follow from these."""
+    """Return the fields that are set on construction; derived fields follow from these."""
     return [each for each in fields(value) if not isinstance(each.default, cached_property)]
 
 
 def _is_array(part: Any) -> bool:
-    # By what arrays have, because importing NumPy would make every start of the command line slow.
+    # Arrays are recognized by their attributes, because importing NumPy would slow every start of the command line.
     return getattr(part, "ndim", 0) > 0 and hasattr(part, "setflags")
 
 

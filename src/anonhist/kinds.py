@@ -1,8 +1,8 @@
-"""Kinds of values: where each is read, written, tabulated and shown, one row a kind.
+"""Kinds of values: where each is read, written, tabulated and shown, one row per kind.
 
 A value must not import the rooms that do this, because rooms import downwards only; but it must work in a fresh kernel,
-where nothing else has imported them. So rows name places as ``module:name``, which are loaded on use, and only this
-module has the names. A new kind of value is a row here; one whose files are private is in replacing.py, too.
+where nothing else has imported them. So rows name places as ``module:name``, which are loaded on use; only this module
+lists these names. A new kind of value is a row here; if its files are private, it is listed in replacing.py, too.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ else:
 
 @dataclass(frozen=True)
 class Kind:
-    """Where one kind of value is handled, as ``module:name``; empty where that is not done.
+    """Where one kind of value is handled, as ``module:name``; empty for what it does not support.
 
     Attributes
     ----------
     called
         How a sentence about its files begins.
     files
-        How its files are written and, if they are, read: a :class:`~anonhist.formats.files.FileKind`.
+        How its files are written and, if possible, read: a :class:`~anonhist.formats.files.FileKind`.
     format
-        What its files say they are, if they are read.
+        The format that its files declare, if they can be read.
     table
-        How it is made a table: a :class:`~anonhist.formats.tables.Table`.
+        How it becomes a table: a :class:`~anonhist.formats.tables.Table`.
     cell
-        Makes what a notebook shows: a :class:`~anonhist.report.notebook.Cell`.
+        Makes its notebook display: a :class:`~anonhist.report.notebook.Cell`.
     figure
         Draws it.
     page
         Writes its page, a :class:`~anonhist.report.shown.Sheet`.
     terminal
-        Tells a terminal of what a file holds: a function of the value and a stream.
+        Prints a file's value on a terminal: a function of the value and a stream.
     released
-        Returns its receipt and digests, to be compared with a ledger.
+        Returns its receipt and digests, which are compared with a ledger.
     """
 
     called: str = ""
@@ -186,17 +186,17 @@ KINDS = {
 
 @dataclass(frozen=True)
 class ReleasedBy:
-    """What tells releases of one kind of mechanism from others, as ``module:name``.
+    """What distinguishes the releases of one kind of mechanism, as ``module:name``.
 
     Attributes
     ----------
     remake
-        Makes the mechanism again, of what a file says of it: a function of a
+        Rebuilds the mechanism from a file's description: a function of a
         :class:`~anonhist.formats.document.Recorded`.
     view
         How such releases are shown: a :class:`~anonhist.report.page.ReleaseView`.
     names
-        How the names of its mechanisms begin, where they are not names of central mechanisms.
+        The prefix of its mechanisms' names, if they are not central mechanisms.
     """
 
     remake: str
@@ -204,7 +204,7 @@ class ReleasedBy:
     names: tuple[str, ...] = ()
 
 
-# By the names of kinds of releases.
+# Rows by the name of the kind of release.
 RELEASED_BY = {
     "central": ReleasedBy(".formats.document:remake", ".report.page:VIEW"),
     "degrees": ReleasedBy(".graphs.files:remake", ".graphs.page:VIEW", ("edge-", "node-")),
@@ -213,7 +213,7 @@ RELEASED_BY = {
 
 
 def kind_of_value(value: object) -> Kind:
-    """Return the row of a value; an empty row for values of no kind.
+    """Return the row of a value; an empty row if the value is of no kind.
 
     Examples
     --------
@@ -224,18 +224,18 @@ def kind_of_value(value: object) -> Kind:
 
 
 class Shown:
-    """A value that notebooks show as a small page: a table, its promise and, where that helps, a plot."""
+    """A value that notebooks show as a small page: a table, its guarantee and, where useful, a plot."""
 
     known_as: ClassVar[str]
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks, without scripts, in which all texts are escaped."""
+        """Return HTML for notebooks, without scripts and with all texts escaped."""
         html: str = kind_of_value(self).load("cell")(self).html()
         return html
 
 
 class Printed(Shown):
-    """A table of rows that ``print`` shows as notebooks do, as plain text."""
+    """A table of rows that ``print`` shows as plain text, as in notebooks."""
 
     rows: tuple[Any, ...]
 
@@ -261,7 +261,7 @@ class Tabular:
 
     @property
     def left_out(self) -> str:
-        """What its intervals leave out, because units were bounded; empty if they were not."""
+        """What the intervals do not cover, because units were bounded; empty if they were not."""
         return ""
 
     def to_arrow(self) -> pa.Table:
@@ -330,14 +330,14 @@ class Saved:
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the value to a file, completely or not at all; the path's ending chooses the format.
 
-        The same as ``ah.write(value, path)``, which lists the endings, and which of them ``ah.read`` reads.
+        Equivalent to ``ah.write(value, path)``, which lists the endings and says which of them ``ah.read`` reads.
 
         Parameters
         ----------
         path
             The file to write.
         overwrite
-            Replace an existing file: never a ledger, and private files only by their like.
+            Replace an existing file; ledgers are never replaced, and private files only by files of the same kind.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Packages that load a name on first use, as listed in the stub beside them, which type checkers read, too.
+"""Packages that load a name on first use, as listed in their stub, which type checkers read, too.
 
 The stub has one line per name, ``from place import name as name``. This is SPEC 1 of Scientific Python, with a lock.
 """
@@ -10,8 +10,8 @@ from importlib import import_module
 from threading import RLock
 from types import ModuleType
 
-# Python locks modules one by one: two threads that load a package, one by its name and one by a module in it, could
-# deadlock, and one would fail.
+# Python locks modules one by one: if two threads load a package, one by its name and one by one of its modules, they
+# could deadlock, and one would fail.
 _LOADING = RLock()
 
 
@@ -34,7 +34,7 @@ class LazyPackage(ModuleType):
         return value
 
     def _rooms_of(self, name: str) -> list[str]:
-        """Return the modules of the package that list a name, by their text, because loading them takes seconds."""
+        """Return the modules of the package whose text lists a name; loading them to find out would take seconds."""
         if name.startswith("_"):
             return []
         from pathlib import Path
@@ -49,7 +49,7 @@ class LazyPackage(ModuleType):
         return [f"{self.__name__}.{room}" for room in rooms if lists(room)]
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Keep the module of the same name, which Python sets when it is loaded, from hiding a function."""
+        """Keep a module, which Python sets when it is loaded, from hiding the function of the same name."""
         if not isinstance(value, ModuleType) or self._places.get(name, self.__name__) == self.__name__:
             super().__setattr__(name, value)
 
@@ -63,9 +63,9 @@ class LazyPackage(ModuleType):
 
 
 class LaterModule:
-    """A module of which annotations name types: it is imported when ``typing.get_type_hints`` looks one up.
+    """A module whose types annotations name: it is imported when ``typing.get_type_hints`` looks one up.
 
-    For what would be slow to import, is optional, or imports the module with the annotation. Type checkers read an
+    For modules that are slow to import, are optional, or import the module with the annotation. Type checkers read an
     import in the ``if TYPE_CHECKING`` beside it.
 
     Examples
@@ -84,7 +84,7 @@ class LaterModule:
 def load_lazily(name: str) -> None:
     """Make a package that is being imported load the names of its stub on first use."""
     package = sys.modules[name]
-    # Importing pathlib would take longer than all this.
+    # Importing pathlib would take longer than everything else here.
     with open(f"{package.__path__[0]}/__init__.pyi", encoding="utf-8") as stub:  # noqa: PTH123
         imports = [line.split() for line in stub if line.startswith("from ")]
     places = {words[-1]: words[1] for words in imports}

@@ -1,4 +1,4 @@
-"""What an output may replace, and how it gets its name: never a ledger, and a private file only by its like."""
+"""What an output may replace, and how it gets its name: never a ledger, and a private file only by its own kind."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from anonhist.errors import OutputError, UsageError
 
 
 class PrivateKind(StrEnum):
-    """A kind of files that hold exact counts, or what was not released yet."""
+    """A kind of file that holds exact counts or unreleased data."""
 
     PART = "part"
     SKETCH = "sketch"
     TALLY = "tally"
 
 
-# How files name their formats: JSON at its beginning, sketches in the schema that comes first, Parquet at its end.
+# How files declare their formats: JSON at the beginning, sketches in the schema that comes first, Parquet at the end.
 _FORMAT = re.compile(rb'"format":\s*"anonhist[./](counts|sketch|tally)"')
 _KINDS = {b"counts": PrivateKind.PART, b"sketch": PrivateKind.SKETCH, b"tally": PrivateKind.TALLY}
-# Endings that no other files have: of those that are damaged, too.
+# Endings that no other files have, so that damaged files are recognized, too.
 _ENDINGS = {".counts": PrivateKind.PART, ".sketch": PrivateKind.SKETCH}
 _BEGINNING, _LONGEST_FOOTER = 1 << 12, 1 << 26
 _PARQUET, _ARROW = b"PAR1", b"ARROW1"
 
 
 def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = None) -> None:
-    """Refuse a path at which there is what must not be lost; nothing of its content is quoted.
+    """Refuse a path whose file must not be lost; the error quotes nothing of its content.
 
-    The ledger in the environment variable ``ANONHIST_LEDGER`` is known by its address, others and private files by what
-    they hold; links lead to them, and other names of a file are the file.
+    The ledger in the environment variable ``ANONHIST_LEDGER`` is recognized by its address, other ledgers and private
+    files by their content; symbolic and hard links to a file count as the file.
 
     Parameters
     ----------
     path
-        Where something is to be written.
+        The path to write to.
     kind
-        What is to be written, if that is private: it may replace its like.
+        The kind of file to be written, if it is private: it may replace a file of the same kind.
 
     Raises
     ------
     UsageError
-        If there is a ledger, a private file of another kind, or a file that cannot be read, which may be either.
+        If the path holds a ledger, a private file of another kind, or an unreadable file, which may be either.
     """
     check_not_ledger_at(path, os.environ.get(VARIABLE))
     shown = repr(os.fspath(path))
@@ -71,9 +71,9 @@ def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = N
 
 
 def check_target(path: str | os.PathLike[str], *, overwrite: bool, kind: PrivateKind | None = None) -> Path:
-    """Return a path, or refuse one at which nothing can be written, or may be replaced."""
+    """Return a path, or refuse one that cannot be written to or replaced."""
     target = Path(path)
-    # os.path answers False where pathlib may raise: names too long, folders that may not be looked into.
+    # os.path returns False where pathlib may raise: for names that are too long, or folders that may not be read.
     if os.path.isdir(target):  # noqa: PTH112
         raise UsageError(f"{str(target)!r} is a folder; name a file.")
     check_replaceable(target, kind)
@@ -85,19 +85,19 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool, kind: Private
 
 
 def refuse_to_replace(target: Path) -> Never:
-    """Refuse a name that is taken."""
+    """Refuse a name that is already taken."""
     message = f"{str(target)!r} exists already; choose another name or overwrite it (`overwrite=True`)."
     raise UsageError(message) from None
 
 
 def name_unless_taken(made: Path, target: Path) -> None:
-    """Give a file its name unless that is taken, a :exc:`FileExistsError`, which a renaming would not notice."""
+    """Give a file its name unless that is taken (:exc:`FileExistsError`), which renaming would not notice."""
     try:
         os.link(made, target)
     except FileExistsError:
         raise
     except OSError:
-        # A file system without hard links: take the name with an empty file first, then replace that.
+        # On a file system without hard links, take the name with an empty file first, then replace that.
         target.open("xb").close()
         try:
             made.replace(target)
@@ -107,7 +107,7 @@ def name_unless_taken(made: Path, target: Path) -> None:
 
 
 def check_not_ledger_at(path: str | os.PathLike[str], address: str | None) -> None:
-    """Refuse a path at which there is, or will be, a file of the ledger at an address."""
+    """Refuse a path that is, or would be, a file of the ledger at an address."""
     if any(is_same(path, file) for file in files_of(address or "")):
         _refuse_ledger(path)
 
@@ -120,7 +120,7 @@ def _refuse_ledger(path: str | os.PathLike[str]) -> Never:
 
 
 def private_kind(name: str) -> PrivateKind | None:
-    """Return the kind of private file that holds values known by a name, or None.
+    """Return the kind of private file whose values have a name, or None.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def private_kind(name: str) -> PrivateKind | None:
 
 
 def is_same(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Return whether two paths lead to one file, through links and other names, also where there is none yet."""
+    """Return whether two paths lead to one file, through links and other names, even if it does not exist yet."""
     try:
         return os.path.samefile(path, other)  # noqa: PTH121  # paths may be anything
     except (OSError, ValueError):
@@ -148,7 +148,7 @@ def _beginning(path: str | os.PathLike[str]) -> bytes:
 
 
 def _kind_at(path: str | os.PathLike[str], beginning: bytes) -> PrivateKind | None:
-    """Return the kind of private file there is, as it says itself, or else as its ending does."""
+    """Return the kind of private file, as its content declares, or else by its ending."""
     found = _FORMAT.search(_footer(path) if beginning.startswith(_PARQUET) else beginning)
     if found:
         return _KINDS[found[1]]
@@ -156,7 +156,7 @@ def _kind_at(path: str | os.PathLike[str], beginning: bytes) -> PrivateKind | No
 
 
 def _footer(path: str | os.PathLike[str]) -> bytes:
-    """Return the end of a Parquet file, which says what is in it; its length stands before the last four bytes."""
+    """Return the end of a Parquet file, which holds its metadata; its length precedes the last four bytes."""
     with Path(path).open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - 8, 0))

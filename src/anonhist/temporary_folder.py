@@ -1,10 +1,10 @@
 """Folders for private rows that do not fit in memory: removed at the end, at a signal, or by the next process.
 
 A folder ``anonhist-…`` holds a file ``owner``, locked by its process for as long as that lives, and a folder ``rows``
-for what is to be kept for a while. A process that is killed leaves it with a lock that nobody holds.
+for temporary data. A killed process leaves a folder whose lock nobody holds.
 
-Anybody may make names in a folder that all share, such as ``/tmp``. So what is removed there is opened without
-following links, must belong to this user and be closed to all others, and is named relative to what was opened.
+Anybody can create names in a shared folder such as ``/tmp``. So a folder to be removed is opened without following
+links, must belong to this user and be closed to all others, and its contents are named relative to the opened folder.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from uuid import uuid4
 
 PREFIX = "anonhist-"
 _OWNER, _ROWS = "owner", "rows"
-# An engine that goes on may make files while others are removed.
+# An engine that is still running may create files while others are being removed.
 _TRIES = 5
-# Of this process.
+# Folders of this process.
 _folders: set[str] = set()
 
 
 @contextmanager
 def temporary_folder(parent: str | None = None) -> Iterator[str]:
-    """Give a folder that only this user can read, and remove it; before, remove what killed processes left beside it.
+    """Make a folder that only this user can read, and remove it afterwards; first remove those of killed processes.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def temporary_folder(parent: str | None = None) -> Iterator[str]:
     beside = os.path.abspath(gettempdir() if parent is None else parent)  # noqa: PTH100
     remove_abandoned(beside)
     folder = os.path.join(beside, PREFIX + uuid4().hex)  # noqa: PTH118
-    # Known before it is there: a signal may come at any moment.
+    # Registered before it exists, because a signal may come at any moment.
     _folders.add(folder)
     try:
         os.mkdir(folder, 0o700)  # noqa: PTH102
@@ -54,19 +54,19 @@ def temporary_folder(parent: str | None = None) -> Iterator[str]:
             finally:
                 _remove(folder)
     finally:
-        # If a signal came as it was removed, that is done at the end.
+        # If a signal came during the removal, the removal is finished at the end.
         if not os.path.lexists(folder):
             _folders.discard(folder)
 
 
 def remove_unfinished() -> None:
-    """Remove the folders of this process, which ends without leaving its blocks."""
+    """Remove the folders of this process, which is ending without leaving its ``with`` blocks."""
     for folder in list(_folders):
         _remove(folder)
 
 
 def remove_abandoned(beside: str) -> None:
-    """Remove folders whose processes are gone, as after kill −9; those of others, and whatever is in doubt, stay."""
+    """Remove folders whose processes are gone, as after kill −9; leave other users' folders and doubtful cases."""
     with suppress(OSError):
         for name in os.listdir(beside):  # noqa: PTH208
             if name.startswith(PREFIX):
@@ -75,14 +75,14 @@ def remove_abandoned(beside: str) -> None:
 
 @contextmanager
 def _owned(folder: str) -> Iterator[None]:
-    """Hold the lock that says that the process lives."""
+    """Hold the lock that shows that the process is alive."""
     import fcntl
 
     with open(os.path.join(folder, _OWNER), "x", encoding="utf-8") as owner:  # noqa: PTH118, PTH123
-        # Where the file system has no locks, nothing is written, and nobody takes the folder for abandoned.
+        # Where the file system has no locks, no owner file is written, and nobody takes the folder for abandoned.
         with suppress(OSError):
             fcntl.flock(owner, fcntl.LOCK_EX)
-            # Its locks may be unknown to another machine that shares the folder.
+            # Another machine that shares the folder may not see its locks.
             owner.write(os.uname().nodename)
             owner.flush()
         yield
@@ -91,7 +91,7 @@ def _owned(folder: str) -> Iterator[None]:
 def _remove_if_abandoned(folder: str) -> None:
     import fcntl
 
-    # Gone meanwhile, a link, closed to this user, or locked: all are errors of the system.
+    # It is gone meanwhile, a link, closed to this user, or locked: all are operating system errors.
     with suppress(OSError, ValueError), _opened_folder(folder) as place:
         found = os.fstat(place)
         if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
@@ -110,7 +110,7 @@ def _remove(folder: str) -> None:
 
 
 def _empty(place: int) -> None:
-    """Remove what is in a folder: rows first, and only after them the file that says whose they are."""
+    """Empty a folder: first its rows, and only then the file that says who owns them."""
     for _ in range(_TRIES):
         if _ROWS in os.listdir(place):
             rmtree(_ROWS, ignore_errors=True, dir_fd=place)
