@@ -1,8 +1,8 @@
 """How a guarantee is converted: to other neighbors, to another δ, and to events of dp-accounting.
 
-What a guarantee for one unit and relation says about another is how many of its steps lie between their neighbors. Two
-data sets that are k steps apart lose at most k·ε, and δ·(1 + e^ε + … + e^((k − 1)ε)). Which k is right, and where there
-is none, is proved in docs/proofs/composition.md.
+A guarantee for one unit and relation covers another if the neighbors of the second are at most k steps of the first
+apart: ε becomes k·ε, and δ becomes δ·(1 + e^ε + … + e^((k − 1)ε)). docs/proofs/composition.md proves which k is right,
+and when none exists.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from anonhist.errors import MissingExtraError, UsageError
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
 _ADD_OR_REMOVE, _SUBSTITUTE = NeighboringRelation
-# What a unit consists of: to change one part is to take the unit away and put it back changed.
+# The parts that a unit consists of: changing one part is removing the unit and adding it back changed.
 _PARTS = {"user": "item", "label": "item", "node": "edge"}
-# Beyond this, e^ε has no use: any δ that parameters can have would become larger than 1.
+# Beyond this, e^ε is useless: any δ that parameters allow would exceed 1.
 _LARGEST_POWER = 2000
 _DIGITS, _KEPT = 250, 20
 
 
 class Conversion(NamedTuple):
-    """How a guarantee is converted: by k ``steps``, and what must be true of the data for that, None if nothing must.
+    """How a guarantee is converted: k ``steps``, and what must hold for the data (None if nothing must).
 
     Neighbors of the new unit are at most k steps apart, each between neighbors of the old one.
     """
@@ -37,7 +37,7 @@ class Conversion(NamedTuple):
 
 
 class Neighbors(NamedTuple):
-    """Between which data sets a guarantee holds."""
+    """The neighboring data sets between which a guarantee holds."""
 
     unit: PrivacyUnit
     relation: NeighboringRelation
@@ -48,7 +48,7 @@ class Neighbors(NamedTuple):
 
 
 def convert(given: Neighbors, wanted: Neighbors) -> Conversion:
-    """Return how a guarantee is converted to other neighbors, or refuse in a sentence."""
+    """Return how a guarantee is converted to other neighbors, or refuse in one sentence."""
     if given == wanted:
         return Conversion(1)
     if given.relation is _SUBSTITUTE and (wanted.relation is _ADD_OR_REMOVE or wanted.unit.kind != given.unit.kind):
@@ -75,7 +75,7 @@ def _convert_unit(given: PrivacyUnit, wanted: PrivacyUnit) -> Conversion:
 
 
 def as_kind(unit: PrivacyUnit, kind: str) -> PrivacyUnit:
-    """Return what a guarantee for a unit is converted to where all units of a kind count, whatever their bounds."""
+    """Return what a guarantee for a unit is converted to if all units of a kind count, whatever their bounds."""
     if unit.kind == kind:
         return unit
     if _PARTS.get(unit.kind) == kind:
@@ -84,7 +84,7 @@ def as_kind(unit: PrivacyUnit, kind: str) -> PrivacyUnit:
 
 
 def _includes(given: PrivacyUnit, wanted: PrivacyUnit) -> bool:
-    """Whether every unit of the wanted kind and bound is one of the given kind and bound, too."""
+    """Whether every unit of the wanted kind and bound is also one of the given kind and bound."""
     if given.kind == "label":
         return given.groups == 1 or 1 < wanted.groups <= given.groups
     if given.kind != "user":
@@ -100,12 +100,12 @@ def _most_in_all(unit: PrivacyUnit) -> int:
 
 
 def common_neighbors(several: Iterable[Neighbors]) -> Neighbors:
-    """Return neighbors to which all are converted without an assumption on the data, or refuse in a sentence.
+    """Return neighbors to which all convert without an assumption about the data, or refuse in one sentence.
 
-    Users are converted to the smallest bound, and users and labels to items if one guarantee is for items; if one
-    relation is substitution, so is the common one.
+    Users are converted to the smallest bound, and users and labels to items if one guarantee is for items. If one
+    relation is substitution, the common relation is substitution.
     """
-    # Parts first: users and labels have no common unit by themselves, but they have one with items.
+    # Parts first: users and labels alone have no common unit, but together with items they do.
     distinct = sorted(dict.fromkeys(several), key=lambda each: each.unit.kind not in _PARTS.values())
     relations = {each.relation for each in distinct}
     wanted = Neighbors(
@@ -159,7 +159,7 @@ def delta_after(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _exponential(power: Fraction, rounding: str) -> Fraction:
-    """Return e^power with an error in one direction: the power is rounded so, and the nearest result moved."""
+    """Return e^power, rounded in one direction: the power is rounded that way, and the nearest result moved."""
     context = Context(prec=_DIGITS, rounding=rounding)
     nearest = context.exp(context.divide(Decimal(power.numerator), Decimal(power.denominator)))
     return Fraction(nearest.next_plus(context) if rounding == ROUND_CEILING else nearest.next_minus(context))
@@ -174,20 +174,20 @@ ROUNDING = (
     "losses are composed as distributions by dp-accounting, rounded upward on a grid, with a margin in δ for its "
     "floating-point rounding"
 )
-# The coarsest grid, and the most points that the losses of all releases together may take of one.
+# The coarsest grid, and the largest number of grid points for the losses of all releases together.
 _COARSEST = Fraction(1, 10**4)
 _MOST_POINTS = 10**6
 _EPSILON_STEPS = 10**6
-# Of δ, for each release: the Fourier transforms of dp-accounting err by 2·10⁻¹⁷ for each (test_loss_distribution.py).
+# Part of δ, per release: the Fourier transforms of dp-accounting err by 2·10⁻¹⁷ for each (test_loss_distribution.py).
 _MARGIN = Fraction(1, 2**50)
 
 
 def epsilon_at(losses: Iterable[tuple[Fraction, Fraction]], delta: Fraction) -> Fraction:
-    """Return ε of all releases together at a δ, rounded upward to six decimals; at most the plain sum where that holds.
+    """Return ε of all releases together at a δ, rounded upward to six decimals; at most the plain sum, if that holds.
 
-    The worst mechanism with an (ε, δ) has the losses ε, −ε and infinity (Kairouz and others 2015), and the
-    losses of several are its convolution, on a grid of which every ε is a multiple, if that is not too fine. A δ
-    smaller than the releases have in any case is refused.
+    The worst mechanism with an (ε, δ) has the losses ε, −ε and infinity (Kairouz and others 2015), and the losses of
+    several are their convolution, on a grid that contains every ε, unless it would be too fine. A δ below the least
+    that the releases have is refused.
     """
     times = Counter(losses)
     plain = sum((epsilon * count for (epsilon, _), count in times.items()), Fraction(0))
@@ -213,7 +213,7 @@ def _compose(times: Counter[tuple[Fraction, Fraction]], grid: Fraction) -> Any:
 
     total: Any = None
     for (epsilon, delta), count in times.items():
-        # Rounded upward exactly; dp-accounting's from_privacy_parameters divides floats, which may take a step more.
+        # Rounded upward exactly: dp-accounting's from_privacy_parameters divides floats, which may take one more step.
         rounded = {
             math.ceil(epsilon / grid): float(1 - delta) / (1 + math.exp(-epsilon)),
             -math.floor(epsilon / grid): float(1 - delta) * math.exp(-epsilon) / (1 + math.exp(-epsilon)),
@@ -225,7 +225,7 @@ def _compose(times: Counter[tuple[Fraction, Fraction]], grid: Fraction) -> Any:
 
 
 def _grid(epsilons: list[Fraction], plain: Fraction) -> Fraction:
-    """Return the width of the grid: one that divides every ε, if that has not too many points."""
+    """Return the grid width: one that divides every ε, unless that needs too many points."""
     below = math.lcm(*(each.denominator for each in epsilons))
     divisor = Fraction(math.gcd(*(each.numerator * (below // each.denominator) for each in epsilons)), below)
     exact = divisor / math.ceil(divisor / _COARSEST)
@@ -241,8 +241,8 @@ def event_of(epsilons: Iterable[Fraction]) -> Any:
     """Return one event for all releases together, each with its ε and δ = 0.
 
     An event of one release is the discrete Laplace mechanism with rate ε and sensitivity 1. Its losses are ε, with
-    probability 1/(1 + e^−ε), and −ε: those of the worst mechanism with this ε. Those of the continuous Laplace
-    mechanism are smaller, and so is what accountants say of it. Each ε is rounded upward to a float.
+    probability 1/(1 + e^−ε), and −ε: those of the worst mechanism with this ε. The losses of the continuous Laplace
+    mechanism are smaller, and so are the accountants' results for it. Each ε is rounded upward to a float.
     """
     try:
         from dp_accounting import dp_event

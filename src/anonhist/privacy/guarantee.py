@@ -13,14 +13,14 @@ from anonhist.privacy.conversion import Neighbors, common_neighbors, convert, de
 from anonhist.privacy.parameters import WEAK_ABOVE, EpsilonLike, parse_epsilon, protection, round_up, with_power
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
-# Up to here, δ is not repeated beside what ε says; the guarantee itself always states it.
+# Up to this value, sentences about ε do not repeat δ; the guarantee itself always states it.
 _TINY = Fraction(1, 10**9)
 _SHORT = 8
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A complete differential privacy guarantee: for whom, between which data sets, and how much.
+    """A complete differential privacy guarantee: whom it protects, between which data sets, and how strongly.
 
     For any two neighboring data sets x, x' and any set E of outputs,
     ``P(M(x) ∈ E) ≤ exp(epsilon) · P(M(x') ∈ E) + delta``.
@@ -117,7 +117,7 @@ class Guarantee:
 
     @property
     def sentence(self) -> str:
-        """The guarantee in one sentence, as in files."""
+        """The guarantee in one sentence, as written in files."""
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "replaced by another"
         delta = "δ = 0" if self.delta == 0 else f"δ ≤ {round_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
@@ -145,12 +145,12 @@ class Guarantee:
 
     @property
     def neighbors(self) -> Neighbors:
-        """Between which data sets it holds."""
+        """The neighboring data sets between which it holds."""
         return Neighbors(self.unit, self.relation)
 
     @property
     def losses(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """ε and δ of each release: of :attr:`parts`, or its own."""
+        """ε and δ of each release: those of :attr:`parts`, or its own."""
         return self.parts or ((self.epsilon, self.delta),)
 
     def __add__(self, other: Guarantee) -> Guarantee:
@@ -172,7 +172,7 @@ class Guarantee:
         Raises
         ------
         UsageError
-            If it promises nothing for them.
+            If it promises nothing for that unit and relation.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class Guarantee:
 
     @classmethod
     def of_all(cls, guarantees: Iterable[Guarantee]) -> Guarantee:
-        """Return the guarantee of several releases from the same data together, each chosen as you like."""
+        """Return the joint guarantee of several releases from the same data, each chosen in any way."""
         given = list(guarantees)
         if not given:
             raise UsageError("There is nothing to add up: give at least one guarantee.")
@@ -210,7 +210,7 @@ class Guarantee:
         told = [each.for_neighbors(*common) for each in given]
         parts = [part for each in told for part in each.losses]
         has_parties = any(each.party_epsilon is not None for each in told)
-        # A party may have a share in each of them.
+        # A party may hold a share in each of them.
         toward_party = sum((each.party_epsilon or each.epsilon for each in told), Fraction(0))
         return cls(
             *common,
@@ -223,14 +223,14 @@ class Guarantee:
         )
 
     def at_delta(self, delta: EpsilonLike) -> Guarantee:
-        """Return the same promise at a larger δ, for which ε of many releases together is smaller.
+        """Return the same guarantee at a larger δ, at which ε of many releases together is smaller.
 
         The losses of the releases are composed as distributions by dp-accounting (the extra ``accounting``): those of
         the worst mechanism with the ε and δ of each release, rounded upward on a grid, with a margin for its
-        floating-point rounding that is measured, not proved. The plain sum remains the exact promise.
+        floating-point rounding that is measured, not proved. The plain sum remains the exact guarantee.
 
-        It holds if the number of releases, and the ε and δ of each, were fixed beforehand. What else a release is, such
-        as its mechanism, may depend on what earlier ones showed; the plain sum holds even if its ε and δ do.
+        It holds if the number of releases, and the ε and δ of each, were fixed beforehand. Everything else, such as the
+        mechanism, may depend on earlier results; the plain sum holds even if ε and δ do.
 
         Parameters
         ----------
@@ -240,11 +240,11 @@ class Guarantee:
         Raises
         ------
         UsageError
-            If δ is 1 or more, or smaller than the releases have in any case, or dp-accounting is not installed.
+            If δ is 1 or more, or smaller than the least that the releases have, or dp-accounting is not installed.
 
         Notes
         -----
-        Toward parties that share the noise nothing is said: they have the plain sum.
+        The result makes no statement toward parties that share the noise: the plain sum holds for them.
 
         Examples
         --------
@@ -271,15 +271,16 @@ class Guarantee:
         )
 
     def to_dp_event(self, *, delta_apart: bool = False) -> Any:
-        """Return it as an event of dp-accounting (the extra ``accounting``), for its ``PLDAccountant``.
+        """Return the guarantee as an event of dp-accounting (the extra ``accounting``), for its ``PLDAccountant``.
 
-        An event says nothing of units: compose only events for the same unit. Each release is represented by the worst
+        An event does not name units: compose only events for the same unit. Each release is represented by the worst
         mechanism with its ε, which rounds upward; releases of equal ε are one ``SelfComposedDpEvent``.
 
         Parameters
         ----------
         delta_apart
-            Leave :attr:`delta` out of the event. What an accountant then says holds at a δ that is larger by that.
+            Leave :attr:`delta` out of the event. An accountant's result then holds at a δ that is larger by
+            :attr:`delta`.
 
         Returns
         -------
@@ -327,7 +328,7 @@ class Guarantee:
         Raises
         ------
         UsageError
-            If one has.
+            If one has a δ.
 
         Notes
         -----
@@ -348,7 +349,7 @@ def short_decimal(value: Fraction) -> str:
 
 
 def exact_text(value: Fraction) -> str:
-    """Write a fraction exactly, also one with more digits than the 4,300 up to which Python writes whole numbers."""
+    """Write a fraction exactly, even with more than the 4,300 digits that Python writes of a whole number."""
     above, below = (f"{Decimal(each):f}" for each in value.as_integer_ratio())
     return above if below == "1" else f"{above}/{below}"
 
@@ -379,7 +380,7 @@ def _total_delta(parts: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
 
 
 class Promising(Protocol):
-    """What has a guarantee, such as a release."""
+    """A value with a guarantee, such as a release."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -388,7 +389,7 @@ class Promising(Protocol):
 
 
 def compose(releases: Iterable[Guarantee | Promising]) -> Guarantee:
-    """Return the guarantee of several releases from the same data together.
+    """Return the joint guarantee of several releases from the same data.
 
     ε and δ add up, exactly, also if a later release was chosen by the results of earlier ones.
 
@@ -400,8 +401,8 @@ def compose(releases: Iterable[Guarantee | Promising]) -> Guarantee:
     Returns
     -------
     Guarantee
-        For the unit and relation that all can be converted to without assuming anything of the data
-        (:meth:`Guarantee.for_neighbors`). :meth:`Guarantee.at_delta` tells ε at a larger δ.
+        For the unit and relation to which all convert without an assumption about the data
+        (:meth:`Guarantee.for_neighbors`). :meth:`Guarantee.at_delta` gives ε at a larger δ.
 
     Raises
     ------
@@ -425,10 +426,10 @@ def compose(releases: Iterable[Guarantee | Promising]) -> Guarantee:
 
 
 def in_parallel(releases: Iterable[Guarantee | Promising]) -> Guarantee:
-    """Return the guarantee of releases from parts of the data, of which a unit is in one only.
+    """Return the joint guarantee of releases from disjoint parts of the data, where each unit is in only one part.
 
-    ε and δ are the largest of any part. :func:`anonhist.release_groups` needs no such step: the guarantee of what it
-    returns is already for all groups together.
+    ε and δ are the largest of any part. Results of :func:`anonhist.release_groups` need no such step: their guarantee
+    already covers all groups together.
 
     Parameters
     ----------
@@ -439,8 +440,8 @@ def in_parallel(releases: Iterable[Guarantee | Promising]) -> Guarantee:
     Returns
     -------
     Guarantee
-        With the condition that no unit is in more than one part. Parts must be fixed without looking at the data: by
-        what a unit has of its own, not by how many others there are.
+        With the condition that no unit is in more than one part. Parts must be fixed without looking at the data: by a
+        unit's own attributes, not by the number of other units.
 
     Raises
     ------

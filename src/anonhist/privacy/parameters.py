@@ -1,4 +1,4 @@
-"""Exact privacy parameters and whole numbers, parsed from what people pass; what an epsilon means in words."""
+"""Exact privacy parameters and whole numbers, parsed from user input; what an epsilon means in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     """Read a privacy parameter exactly: greater than 0, from 10⁻⁶⁴ to 10⁶⁴, with at most 256 digits above and below.
 
     A float means its shortest decimal: ``0.1`` is one tenth, not the binary number nearest to it. Strings are
-    decimals (``"0.5"``, ``"1e-3"``) or fractions (``"1/3"``), spaces around them allowed. Truth values are refused.
+    decimals (``"0.5"``, ``"1e-3"``) or fractions (``"1/3"``), optionally surrounded by spaces. Booleans are refused.
     """
     parsed = _exact(value)
     if parsed is None or parsed <= 0:
@@ -43,7 +43,7 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
 
 
 def _exact(value: object) -> Fraction | None:
-    """Return the exact number, or None if it is not one; far out of range, any number that is also out of range."""
+    """Return the exact number, or None if it is not one; for far out-of-range input, any out-of-range number."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
@@ -88,7 +88,7 @@ MOST_SIMULATIONS = 1000
 
 
 def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 2**62) -> int:
-    """Return a setting as an int; refuse anything but a whole number in its range: truth values, text and floats."""
+    """Return a setting as an int; refuse everything except a whole number in its range: booleans, text and floats."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
     except TypeError:
@@ -101,7 +101,7 @@ def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 
 
 
 def parse_simulations(value: object, *, name: str = "simulations") -> int:
-    """Return the number of simulations behind error estimates; refuse anything but 0 or a number from 2 to 1,000.
+    """Return the number of simulations behind error estimates; refuse everything except 0 or a number from 2 to 1,000.
 
     A single run does not show how uncertain its result is; 0 means no error estimates.
     """
@@ -144,10 +144,10 @@ def protection(epsilon: Fraction) -> str:
 
 
 def certainty(epsilon: Fraction) -> str:
-    """Write how sure a release can make someone who thought two neighbors equally likely: ``e^ε/(1 + e^ε)``.
+    """Write how certain a release can make an adversary with even odds between two neighbors: ``e^ε/(1 + e^ε)``.
 
-    In percent, rounded up, with two digits of the distance to 50% and to 100%. With δ > 0, it holds except for
-    results of probability δ.
+    The result is a percentage, rounded up, with two digits of the distance to 50% and to 100%. With δ > 0, it holds
+    except for results of probability δ.
     """
     power = min(float(min(epsilon, Fraction(700))), 700.0)
     missing = 100 / (1 + math.exp(power))
@@ -177,7 +177,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def with_power(value: Fraction) -> str:
-    """Write the same with a power of ten, as people do.
+    """Write a small number with two digits, rounded up, with a power of ten.
 
     Examples
     --------

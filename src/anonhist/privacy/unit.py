@@ -11,7 +11,7 @@ from anonhist.errors import UsageError, parameter
 from anonhist.frozen import Checked, Converted, completed, converted, frozen, named
 from anonhist.privacy.parameters import parse_whole_number
 
-# The name of the bound of each kind.
+# The name of each kind's bound.
 _BOUNDS = {"item": "bound", "user": "max_items", "label": "max_count", "edge": "degrees", "node": "max_distance"}
 _LARGEST_BOUND = 2**62
 _SEVERAL = "the promise is for one {unit}, and for k {units} of one {owner} ε is k times as large."
@@ -23,7 +23,7 @@ class NeighboringRelation(Enum):
     ``ADD_OR_REMOVE``: one unit is added or removed. ``SUBSTITUTE``: one unit is replaced by another, so that both data
     sets have the same number of units. They are at distance two, so the same guarantee needs twice the noise. A row
     that was left out when the data were read, such as one without a label, is not a unit: replacing it by one that
-    counts adds a unit. Mechanisms whose noise covers distance two protect against that too; private estimators for
+    counts adds a unit. Mechanisms with noise for distance two protect against that, too; private estimators for
     items, which use the exact number of items, do not.
 
     Examples
@@ -68,13 +68,14 @@ class PrivacyUnit:
         g, if profiles of several groups are released together and a :meth:`user` may have ``bound`` items, or a
         :meth:`label` occur, in each of at most g of them; otherwise 1.
     in_one_group
-        Whether a unit was bounded to one group, which ``groups = 1`` does not say. Units that differ in it are equal.
+        Whether a unit was bounded to one group; ``groups = 1`` alone does not say that. Units that differ only in it
+        are equal.
     max_degree
-        Of a :meth:`node`, the largest number of its edges that count, if it is known. Units that differ in it are
-        equal: what they promise is said by ``bound``.
+        The largest number of a :meth:`node`'s edges that count, if it is known. Units that differ only in it are equal,
+        because ``bound`` determines the guarantee.
     name
-        What one of them is called in sentences, such as ``"viewer"``: at most 40 letters, spaces and hyphens; empty for
-        its kind. Public, and kept with a release. Units that differ in it are equal.
+        The unit's name in sentences, such as ``"viewer"``: at most 40 letters, spaces and hyphens; if it is empty, the
+        kind is the name. The name is public, and kept with a release. Units that differ only in it are equal.
 
     Raises
     ------
@@ -133,7 +134,7 @@ class PrivacyUnit:
 
     @classmethod
     def edge(cls, *, degrees: SupportsIndex = 2) -> PrivacyUnit:
-        """Protect one edge of a graph, which changes two degrees by one, or only one (in- or out-degrees alone)."""
+        """Protect one edge of a graph, which changes two degrees by one, or only one (of in- or out-degrees alone)."""
         return cls("edge", degrees)
 
     @classmethod
@@ -141,8 +142,8 @@ class PrivacyUnit:
         """Protect one node of a graph with all its edges.
 
         With any number of edges, a node changes the profile by at most ``max_distance``. Degrees must have been bounded
-        first, as :func:`anonhist.release_degrees` does, because a profile of plain degrees has no such bound; to
-        ``max_degree``, if that is known.
+        first, as :func:`anonhist.release_degrees` does, because a profile of plain degrees has no such bound;
+        ``max_degree`` is their bound, if it is known.
         """
         return cls("node", max_distance, max_degree=max_degree)
 
@@ -187,12 +188,12 @@ class PrivacyUnit:
 
     @property
     def called(self) -> str:
-        """What one of them is called: its name, or its kind."""
+        """The name of one unit: its own name, or that of its kind."""
         return self.name or self.kind
 
     @property
     def many(self) -> str:
-        """What several of them are called.
+        """The name of several units.
 
         Examples
         --------
@@ -203,17 +204,17 @@ class PrivacyUnit:
 
     @property
     def people(self) -> str | None:
-        """The plural of units that are the same in the data of next week, such as users; None for others."""
+        """The plural of units that persist in next week's data, such as users; None for other units."""
         return self.many if self.kind in ("user", "label", "node") else None
 
     @property
     def one(self) -> str:
-        """One of them, whatever its bound, with its article: ``"an item"``, ``"a user"``."""
+        """One unit, whatever its bound, with its article: ``"an item"``, ``"a user"``."""
         return f"{'an' if self.called[0] in 'aeioAEIO' else 'a'} {self.called}"
 
     @property
     def part(self) -> str:
-        """What a distance of one is in the data: an item, or in a graph a degree."""
+        """What a distance of one means in the data: an item or, in a graph, a degree."""
         return {"edge": "degree", "node": "degree"}.get(self.kind, "item")
 
     @property
@@ -225,14 +226,14 @@ class PrivacyUnit:
         return self.bound * self.sketches * self.groups
 
     def in_at_most(self, groups: int) -> PrivacyUnit:
-        """Return the same unit where there are only so many groups.
+        """Return the same unit if there are only this many groups.
 
         Examples
         --------
         >>> print(PrivacyUnit.user(max_items=5, groups=7).in_at_most(1))
         one user with all their items (at most 5 of them count)
         """
-        # A bound on groups leaves nothing out of a single one.
+        # A bound on groups leaves nothing out of a single group.
         in_one_group = self.in_one_group and groups > 1
         return replace(self, groups=min(self.groups, groups), in_one_group=in_one_group, max_degree=None)
 
@@ -245,7 +246,7 @@ class PrivacyUnit:
         >>> print(PrivacyUnit.user(max_items=5, sketches=3).total_unit)
         one user with all their items (at most 15 of them count)
         """
-        # No data exceed a larger bound.
+        # No data can exceed a larger bound.
         bound = min(self.bound * self.sketches, _LARGEST_BOUND)
         return replace(self, bound=bound, sketches=1)
 
@@ -310,19 +311,19 @@ _NOT_COVERED = "Errors and intervals do not cover what this leaves out."
 
 
 def left_out(unit: PrivacyUnit, *, levels_cross: bool = False) -> str:
-    """Say how units were bounded and that no interval covers what that left out; empty where nothing was bounded.
+    """State how units were bounded and that no interval covers what that left out; empty if nothing was bounded.
 
     It follows from public numbers alone, so it is the same whether or not anything was left out. ``levels_cross`` says
-    whether bounds hold for each level of groups by itself.
+    whether bounds hold for each level of groups separately.
     """
     bounded = _bounded(unit, levels_cross=levels_cross)
     return f"{bounded} {_NOT_COVERED}" if bounded else ""
 
 
 def none_left_out(unit: PrivacyUnit) -> str:
-    """Say what intervals take for granted where items or groups are bounded, as a clause; empty where they are not.
+    """State, as a clause, what intervals assume if items or groups are bounded; empty if they are not.
 
-    Counts of labels are capped, which intervals cover.
+    Label counts are capped, and intervals cover that.
     """
     groups = f"in more than {_many(unit.groups, 'group')}" if is_in_groups(unit) else ""
     if unit.max_items is not None:
@@ -357,7 +358,7 @@ _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "w
 
 
 def _parse_name(given: object) -> str:
-    """Return the name of a unit, or refuse anything but a plain name."""
+    """Return the name of a unit, or refuse everything except a plain name."""
     if isinstance(given, str) and (not given or (len(given) <= _LONGEST_NAME and _NAME.fullmatch(given))):
         return given
     raise UsageError(
