@@ -14,12 +14,12 @@ from uuid import uuid4
 from anonhist.errors import AnonhistError, DataError, OutputError, unreadable
 from anonhist.replacing import PrivateKind, check_replaceable, check_target, name_unless_taken, refuse_to_replace
 
-# Files that have no name of their own yet.
+# Files that do not have their final names yet.
 _parts: set[Path] = set()
 
 
 def check_free(path: str | Path, *, overwrite: bool, kind: PrivateKind | None = None) -> Path:
-    """Return a path, or refuse one that cannot be written to, before any budget is spent on what would go there.
+    """Return a path, or refuse one that cannot be written to, before any budget is spent on its content.
 
     Some files are never replaced: see :func:`~anonhist.replacing.check_replaceable`.
     """
@@ -46,11 +46,11 @@ def open_whole(
     before_naming: Callable[[], None] | None = None,
     kind: PrivateKind | None = None,
 ) -> Iterator[BinaryIO]:
-    """Give a file beside ``path`` to write to, and move it there in one step; on any failure, leave nothing behind.
+    """Open a file beside ``path`` for writing, and move it there in one step; on any failure, leave nothing behind.
 
-    The file gets the permissions that the umask says. Without ``overwrite`` the last step fails if another process took
-    the name meanwhile; with it, whoever reads the path sees the old file or the new one, never a part. When all of it
-    is on the disk, before it gets its name, ``before_naming`` is called, and :func:`check_free` is asked again.
+    The file gets its permissions from the umask. Without ``overwrite`` the last step fails if another process took the
+    name meanwhile; with it, whoever reads the path sees the old file or the new one, never a part. When the whole file
+    is on the disk, before it gets its name, ``before_naming`` is called, and the path is checked again.
     """
     target = check_free(path, overwrite=overwrite, kind=kind)
     beside = target.absolute().with_name(f".anonhist-{uuid4().hex}.part")
@@ -62,7 +62,7 @@ def open_whole(
                 file.flush()
                 os.fsync(file.fileno())
             if before_naming is not None:
-                # What may not be replaced may have come there meanwhile: then nothing is complete.
+                # A file that may not be replaced may have appeared meanwhile: then no release is complete.
                 check_replaceable(target, kind)
                 before_naming()
             _name(beside, target, overwrite=overwrite, kind=kind)
@@ -76,7 +76,7 @@ def open_whole(
 
 
 def remove_unfinished() -> None:
-    """Remove what is being written, for a process that ends without leaving its blocks."""
+    """Remove unfinished files, for a process that is ending without leaving its ``with`` blocks."""
     for beside in list(_parts):
         _remove(beside)
 
@@ -103,9 +103,9 @@ def _name(beside: Path, target: Path, *, overwrite: bool, kind: PrivateKind | No
         raise OSError from None
 
 
-# A pipe may be read before who writes to it has started.
+# A pipe may be read before its writer has started.
 _SECONDS = 5.0
-# More than any file of ours; a device may deliver without end.
+# This is more than any of our files; a device may deliver data without end.
 _MOST_PIPED = 1 << 30
 _BLOCK = 1 << 20
 
@@ -113,7 +113,7 @@ _BLOCK = 1 << 20
 def content_of(source: str | Path) -> bytes:
     """Return the content of a regular file, or of a pipe with a writer and an end."""
     try:
-        # To open a pipe would wait for somebody to write to it, for ever.
+        # Opening a pipe would wait for a writer, possibly forever.
         descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(descriptor, "rb") as file:  # noqa: PTH123
             kind = os.fstat(descriptor).st_mode
@@ -139,13 +139,13 @@ def _piped(descriptor: int, named: str) -> bytes:
         try:
             piece = os.read(descriptor, _BLOCK)
         except BlockingIOError:
-            # Somebody is there to write, and may take as long as it takes.
+            # A writer is connected, and may take as long as it needs.
             os.set_blocking(descriptor, True)
             continue
         if piece:
             content += piece
         elif content or [(descriptor, select.POLLHUP)] == waiting.poll(50):
-            # Who wrote has gone, and nothing is left to read.
+            # The writer has gone, and nothing is left to read.
             return bytes(content)
         elif monotonic() > latest:
             raise DataError(f"{named!r} is a pipe without a writer: name a regular file.")

@@ -1,8 +1,8 @@
 """A release as a record of the public registry of deployments of differential privacy: docs/budget.md shows one.
 
-The registry is that of OpenDP, NIST and others (https://registry.opendp.org). Names of fields and the words that they
-take are those of its schema: ``schemas/deployments-schema.yaml`` of github.com/opendp/deployments-registry-data, commit
-057e5d81cf60150dd3307e0cf4504b957802fb3b. tests/formats/registry-schema.json says the same.
+The registry is that of OpenDP, NIST and others (https://registry.opendp.org). Field names and their allowed values are
+those of its schema: ``schemas/deployments-schema.yaml`` of github.com/opendp/deployments-registry-data, commit
+057e5d81cf60150dd3307e0cf4504b957802fb3b. tests/formats/registry-schema.json is a copy.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Deployment:
     """Facts that a record needs beyond the release; a person fills in those that are None.
 
     The curator publishes the release and is ``"government"``, ``"industry"`` or ``"nonprofit"``; the author writes the
-    record. The region is that whose data or laws it is about; the day of publication is such as ``"2026-01-31"``.
+    record. The region is where the data or the applicable laws are from; the day of publication has the form
+    ``"2026-01-31"``.
     """
 
     curator: str
@@ -59,13 +60,13 @@ class Deployment:
 
 
 def registry_record(release: AnyRelease, deployment: Deployment) -> dict[str, Any]:
-    """Return the record of a release, of plain values of JSON.
+    """Return the record of a release, as plain JSON values.
 
-    It says what the release and ``deployment`` say, and nothing else: what the registry requires beyond that is empty
-    text, and other fields are left out.
+    It contains what the release and ``deployment`` state, and nothing else: other required fields are empty text, and
+    other optional fields are left out.
     """
     guarantee = release.guarantee
-    is_shared = guarantee.party_epsilon is not None  # each party adds a share of the noise
+    is_shared = guarantee.party_epsilon is not None  # Each party adds a share of the noise.
     return {
         "url_slug": "",
         "deployment": {
@@ -75,7 +76,7 @@ def registry_record(release: AnyRelease, deployment: Deployment) -> dict[str, An
                 "privacy_unit": str(guarantee.unit),
                 "privacy_unit_details": _neighbors(release),
                 "privacy_parameters": {
-                    # Toward a party where parties share the noise: what a ledger charges.
+                    # If parties share the noise, the ε toward a party: a ledger charges it.
                     "epsilon": _number(guarantee.party_epsilon or guarantee.epsilon),
                     **({"delta": _number(guarantee.delta)} if guarantee.delta else {}),
                 },
@@ -101,21 +102,21 @@ def empty_fields(value: object, name: str = "") -> Iterator[str]:
 
 
 def _number(exact: Fraction) -> float:
-    """Return the float that JSON writes exactly if 15 digits are enough, and otherwise never as less.
+    """Return the float that JSON writes exactly if 15 digits are enough, and otherwise one that is never less.
 
-    What is written counts: 0.3 is written as 0.3, although the float that this is read as is 10⁻¹⁷ less.
+    The written text counts: 0.3 is written as 0.3, although it is read as a float that is 10⁻¹⁷ less.
     """
     nearest = float(exact)
     return nearest if Fraction(repr(nearest)) >= exact else math.nextafter(nearest, math.inf)
 
 
 def _one(release: AnyRelease) -> Release | CumulativeRelease:
-    """Return the release, or that of the first group."""
+    """Return the release, or the release of the first group."""
     return release.first if isinstance(release, GroupedRelease | GroupedCumulativeRelease) else release
 
 
 def _what(release: AnyRelease) -> str:
-    """Describe what was released."""
+    """Describe the released statistic."""
     one = _one(release)
     if isinstance(one, CumulativeRelease):
         thresholds = ", ".join(f"{each:,}" for each in one.thresholds)
@@ -146,7 +147,7 @@ def _basic(release: AnyRelease, deployment: Deployment) -> dict[str, Any]:
 
 def _neighbors(release: AnyRelease) -> str:
     guarantee, one = release.guarantee, _one(release)
-    # A reading that limits what counts draws a key, and only such a reading tells what it left out.
+    # Only a reading that limits what counts draws a key, and only such a reading reports what it left out.
     has_limited = one.order_key is not None or (isinstance(one, Release) and one.excess is not None)
     replaced = guarantee.relation is NeighboringRelation.SUBSTITUTE
     change = "replaced by another" if replaced else "added or removed"

@@ -1,6 +1,6 @@
 """The JSON document of a release: to a dictionary and, checking everything, back.
 
-Every field is there in every document; what a release does not have is null.
+Every document has every field; those that a release lacks are null.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from anonhist.releases.runs import expected_distance
 
 @dataclass(frozen=True)
 class Recorded:
-    """The mechanism, the guarantee and, if released, the excess in a file."""
+    """The mechanism, the guarantee and, if released, the excess, as recorded in a file."""
 
     name: str
     parameters: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Remade:
-    """A mechanism that was made again from a file, and the guarantee of the release, its unit as the mechanism has it.
+    """A mechanism rebuilt from a file, and the release's guarantee with the mechanism's own unit.
 
     ``check`` refuses a profile, items and zeros that the mechanism does not release, with a DataError.
     """
@@ -52,7 +52,7 @@ class Remade:
 
 
 def remade(recorded: Recorded) -> Remade:
-    """Rebuild the mechanism of a release of any kind, or refuse one without the guarantee in the file."""
+    """Rebuild the mechanism of a release of any kind, or refuse a mechanism without the guarantee in the file."""
     kinds = (kind for kind in RELEASED_BY.values() if recorded.name.startswith(kind.names or tuple(MECHANISMS)))
     kind = next(kinds, RELEASED_BY["central"])
     made: Remade = load(kind.remake)(recorded)
@@ -65,13 +65,13 @@ def unknown_mechanism(name: str) -> str:
 
 
 def remake(recorded: Recorded) -> Remade:
-    """Make a mechanism again; of a release with an excess, one that had what that left of the budget."""
+    """Rebuild a mechanism; for a release with an excess, one with the budget that the excess left."""
     mechanism, guarantee = from_parameters(recorded.name, recorded.parameters), recorded.guarantee
     if recorded.excess is None:
         _check_promise(guarantee, mechanism)
     elif recorded.excess.add_to(mechanism.guarantee) != guarantee:
         raise DataError("the guarantee is not that of the mechanism and the excess together")
-    # Units that are equal may have been bounded in other ways, of which the mechanism tells.
+    # Equal units may have been bounded in different ways; the mechanism knows how.
     return Remade(mechanism, replace(guarantee, unit=mechanism.unit), partial(_check, mechanism))
 
 
@@ -103,7 +103,7 @@ def check_no_zeros(zeros: int | None) -> None:
 
 
 def _check_promise(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
-    """Refuse a guarantee that is not that of the mechanism, or rests on what that does not ask for."""
+    """Refuse a guarantee that is not the mechanism's, or rests on conditions that the mechanism does not have."""
     promised = mechanism.guarantee
     if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
         raise DataError("the guarantee and the mechanism name different units or relations")
@@ -117,7 +117,7 @@ def _check_promise(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
 
 
 _UNSIMULATED = "not simulated"
-# Profiles have fewer than 2^63 items, and so have released ones.
+# Profiles have fewer than 2^63 items, and so do released profiles.
 _LARGEST_ERROR = 2.0**64
 _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
@@ -127,7 +127,7 @@ _ERROR_FIELDS = {
 
 
 def error_document(error: ReleaseError) -> dict[str, Any]:
-    """Return the errors of a release as JSON values."""
+    """Return a release's errors as JSON values."""
     expected = error.sorted_l1
     return {
         "method": _UNSIMULATED if expected is None else expected.method,
@@ -213,7 +213,7 @@ _EPSILONS = ("users_epsilon", "items_epsilon")
 
 
 def excess_document(excess: Excess) -> dict[str, Any]:
-    """Return the excess as JSON values; between which neighbors it holds, the guarantee says."""
+    """Return the excess as JSON values; the guarantee states its neighboring relation."""
     numbers = {name: getattr(excess, name) for name in _NUMBERS}
     return numbers | {name: str(getattr(excess, name)) for name in _EPSILONS} | {"of": excess.of.value}
 
@@ -236,12 +236,12 @@ def receipt_document(receipt: Receipt) -> dict[str, Any]:
 
 def receipt_from(value: object) -> Receipt:
     """Return the receipt in a document, or refuse an invalid one."""
-    # What each must be, the receipt checks.
+    # The receipt checks each value.
     return Receipt(**mapping(value, {*_RECEIPT}, "the receipt"))
 
 
 def _number(what: str, value: object) -> int:
-    # Whether it is in range, the release checks.
+    # The release checks the range.
     if type(value) is not int:
         raise DataError(f"{what} must be a whole number")
     return value
@@ -259,11 +259,11 @@ _GUARANTEE_FIELDS = {
 
 
 def to_document(release: Release) -> dict[str, Any]:
-    """Return the content of a release as JSON values; refuse a sum of several releases, which has no file.
+    """Return a release's content as JSON values; refuse a sum of several releases, which has no file.
 
-    Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
-    is read back is the rest. The keys and what they mean are fixed. Standard errors are those of runs:
-    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.made.TrustsRuns`).
+    Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` is for people; only the guarantee's other fields
+    are read back. The keys and their meanings are fixed. Standard errors come from runs; whether they give intervals
+    follows from the mechanism (:class:`~anonhist.releases.made.TrustsRuns`).
     """
     if isinstance(release.mechanism, SumOfReleases):
         raise UsageError(
@@ -302,9 +302,9 @@ def to_document(release: Release) -> dict[str, Any]:
 
 
 def from_document(document: object) -> Release:
-    """Rebuild a release, refusing whatever a release cannot be.
+    """Rebuild a release, refusing every value that a release cannot have.
 
-    :func:`~anonhist.formats.releases.read_release` puts the file's name before it.
+    :func:`~anonhist.formats.releases.read_release` adds the file's name to the error.
     """
     check_version(document, FORMAT)
     top = mapping(document, _FIELDS, "a release")
@@ -364,7 +364,7 @@ def made_by(value: object) -> tuple[str, dict[str, Any]]:
 
 
 def how_made(top: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a document, of a release of any kind, except its mechanism."""
+    """Return the content of a document of any kind of release, except its mechanism."""
     return {
         "reason": text(top["reason"], "the reason"),
         "library_version": text(top["library_version"], "the library version"),

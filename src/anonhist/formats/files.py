@@ -1,4 +1,4 @@
-"""Files of values: written and read whole, by the path's ending and the format that they declare."""
+"""Files of values: written and read whole, according to the path's ending and the declared format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OURS = (b"anonhist/", b"anonhist.")
 
 
 def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: str = "A release is") -> str:
-    """Return the ending in lower case, or refuse one in which this kind cannot be written."""
+    """Return the ending in lower case, or refuse one in which this kind of value cannot be written."""
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise UsageError(
@@ -40,14 +40,14 @@ def write(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write what there is to keep to a file, whole or not at all; the path's ending chooses the format.
+    """Write a value to a file, whole or not at all; the path's ending chooses the format.
 
     Parameters
     ----------
     written
         A release, whose error is computed first if it has not been yet; a sketch; of local privacy, a survey, reports,
-        a tally or an estimate of frequencies; or an estimate, several, a curve or a comparison. What was computed from
-        exact data is not private in a file either.
+        a tally or an estimate of frequencies; or one or several estimates, a curve or a comparison. Values computed
+        from exact data are not private in a file either.
     path
         A release: ``.json``: everything, read back by :func:`read`. ``.parquet``: the table, with everything in the
         schema's metadata, read back too. ``.csv``: the table alone, for other programs
@@ -58,15 +58,16 @@ def write(
         Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by :func:`tally_reports`. An estimate of
         frequencies: ``.csv`` or ``.json``, for other programs. Estimates, a curve, a comparison: ``.csv``, likewise.
     overwrite
-        Replace an existing file: never a ledger, and a part, a sketch or a tally only by one of the same kind.
+        Replace an existing file; ledgers are never replaced, and a part, a sketch or a tally only by one of the same
+        kind.
 
     Raises
     ------
     UsageError
-        If it is nothing that is written, the ending is none of its own, or the file exists and is not replaced.
+        If such values cannot be written, or not with this ending, or the file exists and is not replaced.
     OutputError
-        If it cannot be written; nothing is left behind. Also if a sketch would replace a file that has other names
-        (hard links), which would keep the old state.
+        If it cannot be written; nothing is left behind. Also if a sketch would replace a file with other names (hard
+        links), which would keep the old state.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def write(
 def write_recorded(
     written: Saved, path: str | Path, *, overwrite: bool, before_naming: Callable[[], None] | None
 ) -> None:
-    """Write as :func:`write`, and call ``before_naming`` when all of it is on the disk, before it gets its name."""
+    """Write as :func:`write` does, and call ``before_naming`` when the whole file is on disk, before it is named."""
     kind = KINDS[written.known_as]
     files: FileKind[Any] = kind.load("files")
     ending, own = check_ending(path, endings=tuple(files.encoders), what=kind.called), private_kind(written.known_as)
@@ -117,9 +118,9 @@ def read(path: str | Path) -> Any:
     Raises
     ------
     DataError
-        If the file is missing or unreadable, of an unknown format or version, or says something that cannot be.
+        If the file is missing or unreadable, has an unknown format or version, or holds an impossible value.
     UsageError
-        If the ending is none of these. A CSV file has lost its guarantee, so it is not read.
+        If the ending is not one of these. A CSV file has lost its guarantee, so it is not read.
 
     Examples
     --------
@@ -170,14 +171,14 @@ def _kind(name: object) -> FileKind[Any]:
 
 
 def check_not_older(name: object) -> None:
-    """Refuse what a version before 1.0 wrote."""
+    """Refuse a file that a version before 1.0 wrote."""
     if isinstance(name, str) and name.startswith("anonhist."):
         raise DataError("it was written by a version before 1.0, whose files this one does not read")
 
 
 @dataclass(frozen=True)
 class FileKind(Generic[T]):
-    """How files of one kind are written and read, by ending; ``name`` is what they hold, such as release.
+    """How files of one kind are written and read, by ending; ``name`` is their content, such as a release.
 
     Decoders take a JSON document, or the content of a Parquet file.
     """
@@ -207,18 +208,18 @@ class FileKind(Generic[T]):
 
 
 def as_text(text_of: Callable[[Any], str]) -> Callable[[Any, BinaryIO], Any]:
-    """Return an encoder that writes all at once what a function makes of a value."""
+    """Return an encoder that writes a function's text of a value all at once."""
     return lambda written, file: file.write(text_of(written).encode())
 
 
 def _parsed(content: bytes, ending: str) -> Any:
-    """Return the document that a JSON file holds, and the content of any other."""
+    """Return the document of a JSON file, or the content of any other file."""
     return parse_json(content) if ending == ".json" else content
 
 
 @contextmanager
 def naming_file(name: str, path: str | Path) -> Iterator[None]:
-    """Add the name of the file to errors about its content."""
+    """Add the file's name to errors about its content."""
     try:
         yield
     except (DataError, UsageError) as error:
@@ -231,7 +232,7 @@ _ENDINGS = (".json", ".parquet")
 def is_released_as(path: str | Path, receipt: Receipt, completed: Completed) -> bool:
     """Return whether a file, which need not exist, is the release of a charge, according to its entries.
 
-    A file in CSV is known by its bytes, if the ledger has their digest; others by their receipt and what they say.
+    A CSV file is recognized by its bytes, if the ledger has their digest; other files by their receipt and content.
     """
     if Path(path).suffix.lower() not in _ENDINGS:
         try:
@@ -248,7 +249,7 @@ def is_released_as(path: str | Path, receipt: Receipt, completed: Completed) -> 
 
 
 def claim_of(path: str | Path) -> Released:
-    """Return the receipt in a file of a release or a survey, and the digests of its content."""
+    """Return the receipt in the file of a release or a survey, and the digests of its content."""
     if Path(path).suffix.lower() not in _ENDINGS:
         raise UsageError(
             f"{mask(str(path))!r} holds no receipt: budget verify takes releases (.json, .parquet) and surveys (.json)."

@@ -1,6 +1,7 @@
-"""Files of releases of every kind, of one profile, of groups and of cumulative windows: a JSON document, and a table.
+"""Files of all kinds of releases (of one profile, of groups, of cumulative windows): a JSON document, and a table.
 
-A table has a row a released count, of windows one a threshold and day; of groups, the columns of their names are first.
+A table has one row per released count or, for windows, per threshold and day; for groups, the columns of their names
+come first.
 """
 
 from __future__ import annotations
@@ -56,10 +57,9 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     ``count`` r and ``prevalence`` φ_r come first. ``k_plus`` is φ_{r+}. Both have a standard error
     (``…_standard_error``) and the whole ends of a 95% interval (``…_low``, cut at 0, and ``…_high``), in labels.
 
-    Where zeros are released, the first row is that of count 0. Its ``k_plus`` is how many labels there are in all, of
-    which no error was kept: that and the ends of its interval are NaN.
-    So is all of which there is no interval: it was not simulated, or runs of the mechanism on its release err too
-    little.
+    If zeros are released, the first row is for count 0. Its ``k_plus`` is the total number of labels, whose error was
+    not kept: its standard error and the ends of its interval are NaN. So are all values without an interval, because
+    they were not simulated, or because runs of the mechanism on its release err too little.
     """
     profile, error = release.profile, release.error
     counts, prevalences = counts_and_prevalences(release)
@@ -67,7 +67,7 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     unknown: NDArray[Any] = np.full(len(profile), np.nan)
     prevalence_errors, k_plus_errors, lows, highs, least, most = (unknown,) * 6
     if error.simulations:
-        at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
+        at = np.searchsorted(error.levels, profile.counts)  # Every released count is a level.
         prevalence_errors = error.prevalence_errors[at] if error.has_prevalence_intervals else unknown
         k_plus_errors = error.k_plus_errors[at] if error.has_k_plus_intervals else unknown
     if error.has_k_plus_intervals:
@@ -91,7 +91,7 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
 
 
 def counts_and_prevalences(release: Release) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the released counts and how many labels have each: 0 is one of them where zeros are released."""
+    """Return the released counts and how many labels have each; 0 is one of them if zeros are released."""
     counts, prevalences = release.profile.counts, release.profile.prevalences
     if release.zeros is None:
         return counts, prevalences
@@ -139,7 +139,7 @@ read_release = RELEASE_FILES.read
 
 
 GROUPS_FORMAT = "anonhist/grouped-release"
-# What a release of one group has of its own.
+# The fields that belong to a group's own release.
 _OWN = ("profile", "error", "items", "zeros")
 _MOST_GROUPS = 10**6
 _SPENT = ("epsilon", "delta")
@@ -150,9 +150,9 @@ _LISTS = "its grouping columns, its groups and its levels must be lists, and wha
 def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
     """Return the content of a release of groups as JSON values.
 
-    ``release`` has what the releases of all groups share, as :func:`~anonhist.formats.document.to_document` writes it;
-    ``groups`` has the rest of each. ``guarantee`` says, to people, what holds for all groups together; it follows from
-    the others. Of levels, ``nested`` has the errors of totals, which are sums of groups, and ``crossing`` a
+    ``release`` has the fields that all groups share, as :func:`~anonhist.formats.document.to_document` writes them;
+    ``groups`` has the rest of each. ``guarantee`` states, for people, what holds for all groups together; it follows
+    from the others. For levels, ``nested`` has the errors of totals, which are sums of groups, and ``crossing`` has a
     ``release`` and its ``groups`` for each level above them.
     """
     return {
@@ -187,7 +187,7 @@ def _totals_document(release: GroupedRelease) -> dict[str, Any]:
 
 
 def from_grouped_document(document: object) -> GroupedRelease:
-    """Rebuild a release of groups, refusing whatever it cannot be."""
+    """Rebuild a release of groups, refusing every value that it cannot have."""
     names = {"format", "version", "guarantee", "by", "found_with", "excess", "release", "groups", "nested", "crossing"}
     check_version(document, GROUPS_FORMAT)
     top = mapping(document, names, "a release of groups")
@@ -254,7 +254,7 @@ def _spent(value: object) -> tuple[Fraction, Fraction]:
 
 
 def new_group(value: object, known: Mapping[Group, object]) -> Group:
-    """Return the names of a group, which must not be known already."""
+    """Return the names of a group, which must not have occurred before."""
     if not isinstance(value, list):
         raise DataError("the names of a group must be a list")
     group = tuple(None if name is None else text(name, "the name of a group") for name in value)
@@ -264,7 +264,7 @@ def new_group(value: object, known: Mapping[Group, object]) -> Group:
 
 
 def name_columns(by: tuple[str, ...], sizes: Mapping[Group, int], own: Iterable[str]) -> dict[str, Any]:
-    """Return the columns of the names of groups, each in so many rows, beside own columns of other names."""
+    """Return the columns of group names, each repeated for its rows, beside columns of other names."""
     if {*by} & {*own}:
         raise UsageError(
             f"A grouping column is named as a column of the table ({', '.join(own)}): rename it in the data."
@@ -319,8 +319,8 @@ _WINDOWS_FIELDS = {
 def to_cumulative_document(release: Windows) -> dict[str, Any]:
     """Return the content of a release of cumulative windows as JSON values.
 
-    What groups share is said once; ``groups`` has the numbers of each, of each number a list a threshold. Where there
-    are no groups, ``by`` has no column, and ``groups`` the one group of no names. ``guarantee`` says it to people; it
+    Fields that groups share are written once; ``groups`` has the numbers of each, with one list per threshold. Without
+    groups, ``by`` has no column, and ``groups`` has the one group without names. ``guarantee`` is for people; it
     follows from the mechanism.
     """
     grouped = in_groups(release)
@@ -345,7 +345,7 @@ def to_cumulative_document(release: Windows) -> dict[str, Any]:
 
 
 def from_cumulative_document(document: object) -> Windows:
-    """Rebuild a release of cumulative windows, refusing whatever it cannot be."""
+    """Rebuild a release of cumulative windows, refusing every value that it cannot have."""
     check_version(document, WINDOWS_FORMAT)
     top = mapping(document, _WINDOWS_FIELDS, "a release of cumulative windows")
     if not all(isinstance(top[name], list) for name in ("days", "by", "groups")):
@@ -393,7 +393,7 @@ def _numbers(value: object, days: int, what: str) -> NDArray[np.int64]:
 
 
 def _window_columns(release: Windows) -> Columns:
-    """Return the names of groups, if there are any, and one day after the other for each threshold."""
+    """Return the names of groups, if there are any, and the days in order for each threshold."""
     grouped = in_groups(release)
     thresholds, days = grouped.thresholds, grouped.days
     size = len(thresholds) * len(days)

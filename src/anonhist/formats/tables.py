@@ -1,4 +1,4 @@
-"""Values as tables: as CSV for programs of all kinds, as Arrow for libraries of data frames."""
+"""Values as tables: CSV for programs of all kinds, Arrow for data frame libraries."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def document_files(
     from_document: Callable[[object], T],
     is_same: Callable[[pq.ParquetFile, T], bool],
 ) -> FileKind[T]:
-    """Return how values are written as a JSON document of a format, as a table that has it in its metadata, and as CSV.
+    """Return how values are written: as a JSON document of a format, as a table with it in its metadata, and as CSV.
 
-    ``is_same`` tells whether the table of a file is still that of its document.
+    ``is_same`` says whether a file's table still matches its document.
     """
     return FileKind(
         kind.removeprefix("anonhist/"),
@@ -64,10 +64,10 @@ def document_files(
 
 @dataclass(frozen=True)
 class Table:
-    """How one kind of value is made a table.
+    """How one kind of value becomes a table.
 
-    ``texts`` returns, by column, how CSV has numbers that it does not have with ten digits; Arrow has all digits, and
-    ``metadata`` besides the columns.
+    ``texts`` returns, by column, how CSV writes numbers that it does not write with ten digits; Arrow has all digits,
+    and ``metadata`` besides the columns.
     """
 
     columns: Callable[[Any], Columns]
@@ -76,26 +76,26 @@ class Table:
 
 
 def ten_digits(number: float) -> str:
-    """Write a number with ten digits at most; NaN, which is a number not known, as nothing."""
+    """Write a number with at most ten digits; NaN, an unknown number, becomes empty text."""
     return "" if math.isnan(number) else f"{number:.10g}"
 
 
 def csv_text(value: Tabular) -> str:
-    """Return the table of a value as CSV text: a header line, then a line a row.
+    """Return a value's table as CSV text: a header line, then one line per row.
 
-    Of a release, a line per released count, ascending. Counts, prevalences and k+ counts are exact; errors and the ends
-    of intervals are rounded to four decimals, and empty where none was kept. It does not carry the guarantee, nor
-    :attr:`Release.items` and :attr:`Release.excess`: CSV has no place for them that other programs would leave alone.
+    A release has one line per released count, ascending. Counts, prevalences and k+ counts are exact; errors and the
+    ends of intervals are rounded to four decimals, and empty if none was kept. The text does not carry the guarantee,
+    :attr:`Release.items` or :attr:`Release.excess`: CSV has no place for them that other programs would leave alone.
 
     Parameters
     ----------
     value
-        Whatever has :meth:`~anonhist.kinds.Tabular.to_arrow`, such as a release, a curve or a comparison.
+        Any value with :meth:`~anonhist.kinds.Tabular.to_arrow`, such as a release, a curve or a comparison.
 
     Raises
     ------
     UsageError
-        If it is no such value, such as a profile, which is private.
+        If it is another value, such as a profile, which is private.
 
     Examples
     --------
@@ -114,16 +114,16 @@ def csv_text(value: Tabular) -> str:
 
 
 def to_arrow(value: Tabular) -> pa.Table:
-    """Return the table of a value as an Arrow table: the columns of :func:`csv_text`, no digit lost.
+    """Return a value's table as an Arrow table: the columns of :func:`csv_text`, with all digits.
 
-    Of a release, guarantee included, everything is JSON in the schema's metadata under ``anonhist/release``; what
-    intervals leave out, where units were bounded, is a sentence under ``anonhist.left_out``, and the condition on which
-    rows counted, if not all did, is under ``anonhist.where``.
+    For a release, everything, including the guarantee, is JSON in the schema's metadata under ``anonhist/release``. If
+    units were bounded, a sentence about what intervals leave out is under ``anonhist.left_out``; if not all rows
+    counted, their condition is under ``anonhist.where``.
 
     Raises
     ------
     UsageError
-        If it is no such value, such as a profile, which is private.
+        If it is another value, such as a profile, which is private.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def write_parquet(value: Tabular, file: BinaryIO) -> None:
     """Write the table of a value as a Parquet file."""
     import pyarrow.parquet as pq
 
-    # By way of memory: a library may go back in what it writes.
+    # Written in memory first: a library may seek back in its output.
     buffer = io.BytesIO()
     pq.write_table(to_arrow(value), buffer)
     file.write(buffer.getvalue())
@@ -162,7 +162,7 @@ def _table_of(value: Tabular) -> Table:
 
 
 def _texts(column: NDArray[Any] | Sequence[str], text: Callable[[float], str] | None) -> Sequence[Any]:
-    """Return what CSV has in the rows of a column."""
+    """Return a column's texts in CSV."""
     if not isinstance(column, np.ndarray):
         return column
     if column.dtype.kind == "f":
@@ -171,7 +171,7 @@ def _texts(column: NDArray[Any] | Sequence[str], text: Callable[[float], str] | 
 
 
 def _estimates(found: Sequence[Estimate]) -> Columns:
-    """Return a row an estimate; value ± error is said only where no bias is left out."""
+    """Return one row per estimate; value ± error is given only if no bias is left out."""
     return {
         "value": np.array([each.value for each in found], float),
         "standard_error": np.array([np.nan if each.statement.reason else each.standard_error for each in found], float),
@@ -190,18 +190,18 @@ def _estimates(found: Sequence[Estimate]) -> Columns:
 
 
 def named_estimates(column: str, found: Iterable[tuple[str, Estimate]]) -> Columns:
-    """Return a row for each estimate, its name in this column."""
+    """Return a row for each estimate, with its name in this column."""
     names, estimates = zip(*found, strict=True)
     return {column: names, **_estimates(estimates)}
 
 
 def _points(curve: Curve) -> Columns:
-    """Return every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
+    """Return every point, its bounds, and its error by cause; for data, the error is of sampling alone."""
     says, reason = "chance alone" if curve.bias else "interval", curve.bias
     if curve.why_unknown:
         says, reason = "no interval", curve.why_unknown
     parts, unknown = dict(curve.parts), np.full(len(curve), np.nan)
-    # Of data there is no privacy noise; of a release that was not simulated nobody knows how much there is.
+    # Data have no privacy noise; for a release that was not simulated, its amount is unknown.
     noise = np.zeros(len(curve)) if curve.guarantee is None else unknown
     return {
         curve.x_name: curve.x,
@@ -211,7 +211,7 @@ def _points(curve: Curve) -> Columns:
         "kind": curve.kinds,
         "says": [says] * len(curve),
         "reason": [reason] * len(curve),
-        # Where nothing is known, an error of chance would be taken for one of all.
+        # If nothing is known, an error due to chance would be taken for the whole error.
         "standard_error": unknown if curve.why_unknown else curve.standard_error,
         "sampling_error": parts.get("sampling", curve.standard_error),
         "privacy_noise_error": parts.get("privacy noise", noise),
@@ -230,7 +230,7 @@ CURVE_TABLE = Table(_points, lambda curve: {curve.x_name: _whole})
 def table_of_rows(
     texts: Callable[[Any], Mapping[str, Callable[[float], str]]] = lambda _: {}, /, **attributes: str
 ) -> Table:
-    """Return the table of values with ``rows``, which has a column for each of these attributes of a row."""
+    """Return the table of values with ``rows``: one column for each of these attributes of a row."""
 
     def columns(value: Any) -> Columns:
         return {name: _column(list(map(attrgetter(attribute), value.rows))) for name, attribute in attributes.items()}

@@ -1,9 +1,9 @@
-"""What strangers' files hold: values of documents and Parquet, each refused unless it is of its kind.
+"""Content of untrusted files: values of documents and Parquet, each refused unless it has the right type.
 
-Parquet is read in parts that a small file cannot make large. Of an Arrow IPC file, the one record batch is read where
-it lies: nothing is unpacked, so nothing grows. Arrow unpacks compressed buffers before anybody can ask for their size.
-Whether a batch is compressed is said in its header, a FlatBuffers table, and nowhere in Arrow's interface, so it is
-read there.
+Parquet is read in parts that a small file cannot make large. The single record batch of an Arrow IPC file is read in
+place: nothing is unpacked, so nothing grows. Arrow unpacks compressed buffers before their size can be checked. Only a
+batch's header, a FlatBuffers table, says whether it is compressed; Arrow's interface does not, so the header is parsed
+here.
 
 As in Message.fbs and File.fbs of the Arrow columnar format, version 1.
 """
@@ -43,14 +43,14 @@ def mapping(value: object, names: set[str], what: str) -> Mapping[str, Any]:
 
 def text(value: object, what: str) -> str:
     """Return text that is short and can be shown anywhere."""
-    # Control characters could take over the terminal the text is shown on; half characters could not be written.
+    # Control characters could take over the terminal that shows the text; lone surrogates could not be written.
     if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not all(map(_is_plain, value)):
         raise DataError(f"{what} must be plain text")
     return value
 
 
 def member(members: type[Member], value: object, what: str) -> Member:
-    """Return the member of an enumeration that has this text as its value."""
+    """Return the member of an enumeration whose value is this text."""
     known = {each.value: each for each in members}
     if (found := known.get(text(value, what))) is None:
         raise DataError(f"{what} must be one of {', '.join(known)}")
@@ -62,7 +62,7 @@ def _is_plain(character: str) -> bool:
 
 
 def names_of(value: object) -> set[str]:
-    """Return the names of the fields of an object; empty for other values."""
+    """Return an object's field names; empty for other values."""
     return set(value) if isinstance(value, dict) else set()
 
 
@@ -97,7 +97,7 @@ def check_version(document: object, kind: str, version: int = 1) -> None:
 
 
 def document_text(document: Mapping[str, Any]) -> str:
-    """Write a document: objects are spread out, lists stay on one line, readable and no longer than needed."""
+    """Write a document with objects spread over lines and lists on one line: readable, and no longer than needed."""
     return _spread(document, 0) + "\n"
 
 
@@ -115,7 +115,7 @@ def parse_json(content: bytes) -> object:
         return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_unique)
     except DataError:
         raise
-    except (ValueError, RecursionError):  # besides bad syntax: bad UTF-8, endless numbers, endless nesting
+    except (ValueError, RecursionError):  # besides bad syntax: bad UTF-8, endless numbers and endless nesting.
         raise DataError("it is not valid JSON") from None
 
 
@@ -130,7 +130,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return fields
 
 
-# Files of this program have a few columns, and a row group for each million rows.
+# This program's files have a few columns, and one row group per million rows.
 _MOST_LISTED = 10_000
 # Snappy, which this program writes, unpacks to at most about 20 times the size; other codecs to thousands of times.
 _UNCOMPRESSED, _SNAPPY = 0, 1
@@ -145,12 +145,12 @@ _TAIL = 8
 
 @contextmanager
 def refuse_damage() -> Iterator[None]:
-    """Turn what Arrow raises on a damaged file into one sentence."""
+    """Turn Arrow's errors about a damaged file into one sentence."""
     import pyarrow as pa
 
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError):  # the last where the name of a column is no text
+    except (pa.ArrowException, OSError, UnicodeDecodeError):  # The last one is raised if a column name is not text.
         raise DataError("it is not a Parquet file, or a damaged one") from None
 
 
@@ -187,7 +187,7 @@ def batches(file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch
 
 
 def holds(file: pq.ParquetFile, expected: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether these columns are in a file, value by value; of others, or of more rows, nothing is unpacked."""
+    """Return whether a file holds these columns, value by value; other columns, or more rows, are not unpacked."""
     rows = len(next(iter(expected.values())))
     if file.metadata.num_rows != rows or any(file.schema_arrow.names.count(name) != 1 for name in expected):
         return False
@@ -209,7 +209,7 @@ def whole_parquet(
 ) -> T:
     """Rebuild a value from the document in a Parquet file, and check that the rows match.
 
-    Tools that filter a table keep its metadata.
+    The check is needed because tools that filter a table keep its metadata.
     """
     with refuse_damage():
         file = open_parquet(content)
@@ -237,9 +237,9 @@ def codecs_of(content: bytes) -> set[int]:
 class _Footer:
     """The footer of a Parquet file: a struct in Thrift's compact protocol. Only its shape is read.
 
-    Arrow's own way to ask for the codecs ends the whole process on some damaged files, and unpacking a column to find
-    out is what this prevents. Each method reads a value at a position, and returns it (None if it is of no interest)
-    and where it ends.
+    Arrow's own function for the codecs crashes the process on some damaged files, and unpacking a column to find out is
+    what must be avoided. Each method reads a value at a position, and returns it (None if it is irrelevant) and its
+    end.
 
     As in parquet.thrift of the Parquet format, version 2; Thrift compact protocol, version 1.
     """
@@ -260,7 +260,7 @@ class _Footer:
                 number += step
             else:
                 number, at = self._read_signed(at)
-            if kind not in (_TRUE, _FALSE):  # whose value is their type
+            if kind not in (_TRUE, _FALSE):  # The type of a boolean is its value.
                 fields[number, kind], at = self._value(kind, at, depth)
         return fields, at + 1
 
@@ -278,7 +278,7 @@ class _Footer:
             return self._list(at, depth + 1)
         if kind == _STRUCT:
             return self.struct(at, depth + 1)
-        raise ValueError  # maps are in no footer
+        raise ValueError  # Footers have no maps.
 
     def _list(self, at: int, depth: int) -> tuple[list[Any], int]:
         if depth > _DEEPEST:
@@ -310,15 +310,15 @@ class _Footer:
         return number >> 1 ^ -(number & 1), at
 
 
-# An IPC file is its magic word, padded, and then an IPC stream.
+# An IPC file is its magic word, padded, followed by an IPC stream.
 _STREAM_BEGINS = 8
-# Places of fields in their tables: Message.header_type, Message.header, RecordBatch.compression.
+# Positions of fields in their tables: Message.header_type, Message.header, RecordBatch.compression.
 _HEADER_TYPE, _HEADER, _COMPRESSION = 1, 2, 3
 _IS_BATCH = 3
 
 
 def only_batch(content: pa.Buffer) -> pa.RecordBatch:
-    """Return the uncompressed batch of a file that has one, its columns where they lie in the file."""
+    """Return the uncompressed batch of a file that has exactly one, with its columns in place in the file."""
     import pyarrow as pa
 
     file = pa.ipc.open_file(content)
@@ -344,7 +344,7 @@ def _is_compressed(metadata: bytes) -> bool:
 
 
 def _field(metadata: bytes, table: int, place: int) -> int:
-    """Return where a field of a table lies, 0 where it is absent."""
+    """Return the position of a table's field; 0 if it is absent."""
     (back,) = struct.unpack_from("<i", metadata, table)
     vtable = table - back
     (length,) = struct.unpack_from("<H", metadata, vtable)
