@@ -33,8 +33,8 @@ _EXCESS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
 def content_digest(released: AnyRelease) -> str:
     """Return the SHA-256 digest of a release: its numbers, its guarantee and how it was made.
 
-    Errors and intervals are left out: they follow from the rest, and are estimated anew where they are not kept. A
-    ledger has this digest, so that a file that was changed later is found out.
+    Errors and intervals are left out: they follow from the rest, and are estimated again if they were not kept. A
+    ledger stores this digest to detect files that were changed later.
     """
     if isinstance(released, GroupedRelease):
         return digest_of(_of_groups(released))
@@ -48,7 +48,7 @@ def content_digest(released: AnyRelease) -> str:
 def charged(account: Account | None, price: Callable[[], Price], make: Callable[[Receipt | None], Made]) -> Made:
     """Charge a release of private data in memory, make it with its receipt, and complete the charge."""
     with recording(account, price) as recorded:
-        # Whatever goes wrong from here on may depend on the data.
+        # Whatever fails from here on may depend on the data.
         recorded.keep()
         released = make(recorded.receipt)
         recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
@@ -56,9 +56,9 @@ def charged(account: Account | None, price: Callable[[], Price], make: Callable[
 
 
 def found_digest(read: GroupedProfile) -> str:
-    """Return the digest of which groups were found, without what is in them.
+    """Return the digest of the groups that were found, without their contents.
 
-    It completes the charge of finding groups, of which there is no file: what was released is the list of groups.
+    It completes the charge of finding groups, which has no file: the released result is the list of groups.
     """
     return digest_of({"by": list(read.by), "groups": [list(group) for group in read]})
 
@@ -68,7 +68,7 @@ def _of_groups(release: GroupedRelease) -> dict[str, Any]:
     return {
         "guarantee": _guarantee(release.guarantee),
         "by": list(release.by),
-        # Ledgers have digests of releases without an excess, which must not change.
+        # Ledgers hold digests of releases without an excess, which must not change.
         **({} if release.excess is None else {"excess": _excess(release.excess)}),
         "found_with": None if found is None else [str(each) for each in found],
         # Totals of nested levels follow from their groups.
@@ -86,7 +86,7 @@ def _of_windows(release: CumulativeRelease) -> dict[str, Any]:
 
 
 def estimates_digest(estimates: Iterable[tuple[str, Estimate]]) -> str:
-    """Return the digest of private estimates: of the numbers, their intervals and their guarantee."""
+    """Return the digest of private estimates: their values, intervals and guarantee."""
     return digest_of(
         [
             [
@@ -122,7 +122,7 @@ def _made(release: OneRelease) -> dict[str, Any]:
         "mechanism": release.mechanism.name,
         "parameters": dict(release.mechanism.parameters),
         "order_key": release.order_key,
-        # Ledgers have digests of releases of all rows, which must not change.
+        # Ledgers hold digests of releases of all rows, which must not change.
         **({} if release.where is None else {"where": release.where}),
         "receipt": receipt_content(release.receipt),
     }
@@ -150,9 +150,8 @@ def _excess(told: Excess) -> list[Any]:
 def rest_digests(released: AnyRelease) -> tuple[str, ...]:
     """Return SHA-256 digests of what the content of a release omits, the most complete first.
 
-    Errors of profiles may be simulated after the release was charged and completed. So there are two digests of a
-    profile whose errors are known: with them, and without. Releases of cumulative windows have their intervals from the
-    beginning, and one digest.
+    Errors of profiles may be simulated after the release was charged and completed. So a profile with known errors has
+    two digests: with and without them. Releases of cumulative windows have intervals from the start, and one digest.
     """
     if isinstance(released, Windows):
         # Words and intervals.
@@ -167,7 +166,7 @@ def rest_digests(released: AnyRelease) -> tuple[str, ...]:
 
 
 def rest_digest(released: AnyRelease) -> str:
-    """Return the most complete of these digests: with expected errors, if they are known by now."""
+    """Return the most complete of these digests: with expected errors, if they are already known."""
     return rest_digests(released)[0]
 
 
@@ -218,5 +217,5 @@ def _ends(interval: tuple[int, int] | None) -> list[int] | None:
 
 
 def released(value: AnyRelease, name: str) -> Released:
-    """Return the receipt of a release, and the digests of its content, as in a ledger."""
+    """Return a release's receipt and the digests of its content, as in a ledger."""
     return Released(name, value.receipt, content_digest(value), rest_digests(value))

@@ -22,7 +22,7 @@ METHOD = "noisy sums, 95% intervals from the distribution of the noise"
 
 
 class MadeWindows(MadeBy, Protocol):
-    """What a release stores of the mechanism that made it: its guarantee is of all days together."""
+    """What a release stores of the mechanism that made it; its guarantee covers all days together."""
 
     @property
     def standard_errors(self) -> NDArray[np.float64]:
@@ -42,7 +42,7 @@ class CumulativeRelease(OneRelease):
     values
         Shape (thresholds, days): whole numbers ≥ 0 that do not decrease from day to day, nor increase with k.
     lows, highs
-        The ends of their intervals, of the same shape. Each is for its own number.
+        The ends of their intervals, of the same shape. Each interval is for one number alone.
     mechanism
         The mechanism that made it.
     reason
@@ -54,12 +54,12 @@ class CumulativeRelease(OneRelease):
     where
         The condition on which rows counted, as for ``read_cumulative``; None if all did.
     receipt
-        Where the release was charged, if a ledger keeps account.
+        Where the release was charged, if a ledger was used.
 
     Raises
     ------
     UsageError
-        If the numbers have another shape, are not in order, or outside of their intervals.
+        If the numbers have another shape, are out of order, or lie outside their intervals.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class CumulativeRelease(OneRelease):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee, of all days together."""
+        """The joint guarantee of all days."""
         return self.mechanism.guarantee
 
     def __getitem__(self, place: tuple[str, int]) -> Estimate:
@@ -110,7 +110,7 @@ class CumulativeRelease(OneRelease):
             float(self.mechanism.standard_errors[row, column]),
             (float(self.lows[row, column]), float(self.highs[row, column])),
             METHOD,
-            none_left_out(self.guarantee.unit),  # intervals cover the noise alone
+            none_left_out(self.guarantee.unit),  # Intervals cover the noise alone.
             unit="labels",
             guarantee=self.guarantee,
         )
@@ -119,7 +119,7 @@ class CumulativeRelease(OneRelease):
     def left_out(self) -> str:
         """What intervals leave out, because units were bounded; empty if they were not.
 
-        No threshold is above the count of labels from which items are not counted: that leaves nothing out.
+        No threshold exceeds the cap on label counts, so the cap leaves nothing out.
         """
         unit = self.guarantee.unit
         return "" if unit.max_count is not None and not is_in_groups(unit) else left_out(unit)
@@ -133,13 +133,13 @@ class CumulativeRelease(OneRelease):
 
 
 class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
-    """The cumulative windows of each of several groups, with one guarantee for all of them together.
+    """The cumulative windows of several groups, with one joint guarantee.
 
     It is a mapping from a group, a name for each grouping column, to its release: ``release["spring", "DE"]``, or
-    ``release["spring"]`` where there is one grouping column; ``release["spring"]["2026-11-14", 3]`` is one number. The
+    ``release["spring"]`` if there is one grouping column; ``release["spring"]["2026-11-14", 3]`` is one number. The
     guarantee of each of these is that of all groups and days together.
 
-    It behaves like a mapping but is no ``Mapping``: data frame libraries take one for columns by name.
+    It behaves like a mapping but is not a ``Mapping``, because data frame libraries would read one as named columns.
 
     Parameters
     ----------
@@ -151,7 +151,8 @@ class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
     Raises
     ------
     UsageError
-        If there is no group, a group has not one name for each column, or releases differ in what they share.
+        If there is no group, a group does not have one name for each column, or the releases do not share one
+        mechanism, thresholds and days.
 
     Notes
     -----
@@ -194,7 +195,7 @@ class GroupedCumulativeRelease(ReleaseByGroup[CumulativeRelease]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee, of all groups and days together."""
+        """The joint guarantee of all groups and days."""
         return self.first.guarantee
 
 
@@ -202,5 +203,5 @@ Windows = CumulativeRelease | GroupedCumulativeRelease
 
 
 def in_groups(release: Windows) -> GroupedCumulativeRelease:
-    """Return windows as those of groups: where there are none, of the one group of no columns."""
+    """Return windows as those of groups: without groups, those of the one group without columns."""
     return release if isinstance(release, GroupedCumulativeRelease) else GroupedCumulativeRelease((), {(): release})

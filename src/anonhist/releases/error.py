@@ -42,7 +42,7 @@ from anonhist.releases.runs import (
 
 Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# The progress when runs on the released profile are done, and those on no data; runs on flattened data are last.
+# The progress after the runs on the released profile, and after those on no data; runs on flattened data come last.
 _ON_RELEASE, _ON_NOTHING = 0.5, 0.8
 BAND_METHOD = "interval from the noisy values that the release was read from"
 _NOT_SIMULATED = "no error was simulated (0 simulations)"
@@ -74,8 +74,8 @@ class ReleaseError:
         profile is larger, noise dominates, and the value is that mean, but at most 1.1 times the first; it is always at
         least ⅝ of the second. Its ``standard_error`` is that of the mean. None if nothing was simulated.
     simulations
-        Number of runs on each, from 2 to 1,000; 0 if no error was simulated. Then there are no levels, and only noisy
-        values give intervals. Intervals from fewer runs are wider, by Student's t distribution.
+        Number of runs on each profile, from 2 to 1,000; 0 if no error was simulated. Then there are no levels, and only
+        noisy values give intervals. Intervals from fewer runs are wider, by Student's t distribution.
     levels : ndarray of int64, shape (v,)
         Counts at which errors are stored, ascending, ≥ 1.
     prevalence_errors, k_plus_errors : ndarray of float64, shape (v,)
@@ -98,7 +98,7 @@ class ReleaseError:
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
         on the mechanism: see :func:`~anonhist.releases.made.runs_fall_short`.
     released
-        What these are the errors of. Its numbers carry its guarantee; those of another profile carry none.
+        The release that these errors describe. Its numbers carry its guarantee; those of another profile carry none.
 
     Raises
     ------
@@ -151,12 +151,12 @@ class ReleaseError:
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
-        """Return the errors without simulation: intervals from noisy values if they were kept, otherwise none."""
+        """Return the errors without simulation: intervals from noisy values if those were kept, otherwise none."""
         nowhere, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
         return _with_bands(cls(None, 0, nowhere, nothing, nothing), evidence)
 
     def of(self, released: Released) -> ReleaseError:
-        """Return them as the errors of what was released: they follow from it, so they carry its guarantee."""
+        """Return these as the errors of a release: they follow from it, so they carry its guarantee."""
         if self.released == released:
             return self
         expected = self.sorted_l1 and replace(self.sorted_l1, guarantee=released.guarantee)
@@ -166,17 +166,16 @@ class ReleaseError:
     def expected_range(self) -> tuple[float, float] | None:
         """Range in which the mean sorted ℓ1 distance is expected, in items, for data of any shape.
 
-        What lies inside a group of noisy sums, or is smaller than the noise, never enters a release. So data of several
-        shapes may have led to it, and their mean errors differ. The range is to hold all of them.
+        Details inside a group of noisy sums, or smaller than the noise, never enter a release. So data of several
+        shapes may have led to it, and their mean errors differ. The range is meant to contain all of these errors.
 
-        Its upper end is an estimated bound for data of any shape, where noisy values give one
-        (:mod:`~anonhist.mechanisms.frobenius.mechanism`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if that
-        is more, what runs err on flatter data that may have led to the release
-        (:mod:`~anonhist.releases.runs`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
-        at what runs on flatter data err. What means of few runs may be off by comes in addition. That of a sum of
-        groups ends where theirs end together (:class:`~anonhist.releases.grouped.SumOfReleases`). Measured in
-        docs/benchmarks/intervals.md; only the triangle inequalities behind bounds and sums are proved. None if nothing
-        was simulated.
+        Its upper end is an estimated bound for data of any shape, if noisy values give one
+        (:mod:`~anonhist.mechanisms.frobenius.mechanism`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if larger,
+        the error of runs on flatter data that may have led to the release (:mod:`~anonhist.releases.runs`). It begins
+        at 0.8 times the error of runs (0.5 times if runs fall short), or at the error of runs on flatter data. The
+        uncertainty of means of few runs widens it. The range of a sum of groups ends at the sum of the groups' upper
+        ends (:class:`~anonhist.releases.grouped.SumOfReleases`). Measured in docs/benchmarks/intervals.md; only the
+        triangle inequalities behind bounds and sums are proved. The value is None if nothing was simulated.
         """
         if self.sorted_l1 is None:
             return None
@@ -196,7 +195,7 @@ class ReleaseError:
 
     @property
     def why_unknown(self) -> str:
-        """Why runs give no intervals: there are none, or they fall short; empty if they give intervals."""
+        """Why runs give no intervals: there are no runs, or they fall short; empty if they give intervals."""
         return self.runs_fall_short if self.simulations else _NOT_SIMULATED
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
@@ -221,7 +220,7 @@ class ReleaseError:
         return _widen_to_hold(values, *self.band.at(k))
 
     def prevalence_interval(self, profile: Profile, r: NDArray[np.int64]) -> Ends:
-        """Return the same for φ_r, r ≥ 1, shape (m,)."""
+        """Return the ends of 95% intervals for φ_r, r ≥ 1, shape (m,)."""
         values = prevalences_at(profile, r)
         if self.prevalence_band is None:
             return self._interval(values, self.prevalence_errors, r)
@@ -246,8 +245,8 @@ class ReleaseError:
     def num_items(self, profile: Profile) -> Estimate:
         """Return n of the released profile with its 95% interval.
 
-        Each label has an item, so the upper end is not below that of the number of labels, even where the noise of n is
-        so far below zero that an interval of n alone would be 0 to 0.
+        Each label has an item, so the upper end is not below that of the number of labels, even if the noise of n is so
+        far below zero that an interval of n alone would be 0 to 0.
         """
         return self._promised(self._items(profile), profile)
 
@@ -302,11 +301,11 @@ def simulate_error(
 ) -> ReleaseError:
     """Run a mechanism again on its own release, which is public and so costs no privacy, and measure the errors.
 
-    A Durfee size above 2¹⁵ allows fewer runs than asked for, but always up to 32; 0 simulates nothing, and None leaves
-    it to :func:`~anonhist.releases.made.simulations_of`. ``rng`` is simulation randomness: nothing secret depends
-    on it. ``drawn`` and ``of_nothing`` are runs, with their misfits, on the release and on the empty profile
-    (:func:`~anonhist.releases.runs.nothing_like`) that were drawn before. Intervals come from runs only if the
-    mechanism states that they hold.
+    A Durfee size above 2¹⁵ may limit the number of runs, but never below 32; 0 simulates nothing, and None leaves the
+    number to :func:`~anonhist.releases.made.simulations_of`. ``rng`` is simulation randomness: nothing secret depends
+    on it. ``drawn`` and ``of_nothing`` are runs drawn earlier, with their misfits, on the release and on the empty
+    profile (:func:`~anonhist.releases.runs.nothing_like`). Intervals come from runs only if the mechanism states that
+    they hold.
     """
     asked = None if simulations is None else parse_simulations(simulations)
     runs = simulations_of(profile, asked, work=simulation_work(mechanism, profile))
@@ -314,7 +313,7 @@ def simulate_error(
         return ReleaseError.without_runs(evidence)
     levels = levels_of(profile)
     misfit = evidence.misfit if evidence is not None and isinstance(mechanism, TellsMisfit) else None
-    # Runs that are drawn now report their progress; others only need to be measured.
+    # Runs drawn now report their progress; others only need to be measured.
     first, rest, last = (part_of(progress, *ends) for ends in pairwise((0.0, _ON_RELEASE, _ON_NOTHING, 1.0)))
     if drawn is None:
         drawn = draw_runs(mechanism, profile, zeros, size=runs, rng=rng, with_misfit=misfit is not None, progress=first)
@@ -329,7 +328,7 @@ def simulate_error(
     roots = np.max([each.roots for each in found], axis=0)
     zeros_error = None if zeros is None else max(each.zeros for each in found)
     means = [float(np.mean(each.distances)) for each in found]
-    # Runs that all agree do not make the mean exact: another run may differ by an item.
+    # Identical runs do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, *(float(np.std(each.distances, ddof=1)) / runs**0.5 for each in found))
     expected = expected_distance(compromise(*means), spread, runs)
     error = ReleaseError(
@@ -356,7 +355,7 @@ def simulate_error(
 
 
 def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:
-    """Return errors with the intervals that follow from noisy values, where these were kept."""
+    """Return errors with the intervals that follow from noisy values, if these were kept."""
     if evidence is None:
         return error
     return replace(
@@ -379,7 +378,7 @@ def _with_items(error: ReleaseError, profile: Profile, off: float) -> ReleaseErr
 def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *, is_smooth: bool) -> ReleaseError:
     """Raise standard errors to those of normal intervals as wide as the bands, since runs on a release err less.
 
-    Errors of φ_{k+} stay as they are if the misfit has corrected them.
+    Errors of φ_{k+} stay unchanged if the misfit has already corrected them.
     """
     bands = [
         (high - low) / (2 * NORMAL_95)
@@ -411,7 +410,7 @@ def _unknown(value: int, reason: str) -> Estimate:
 
 
 def _smoothed_estimate(value: int, ends: tuple[float, float]) -> Estimate:
-    """Return a number of a smoothed release, with the interval of the band, since runs understate its error.
+    """Return a number of a smoothed release, with the interval of the band, because runs understate its error.
 
     Its standard error is that of a normal interval of the same width.
     """

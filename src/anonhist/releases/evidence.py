@@ -1,4 +1,4 @@
-"""What the noisy values of a release show besides the profile fitted to them: post-processing."""
+"""What a release's noisy values show beyond the profile fitted to them: post-processing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anonhist.properties.estimate import Estimate, Holds
 
 @frozen
 class _Band:
-    """Intervals for numbers of labels in steps of counts."""
+    """Intervals for numbers of labels, constant on steps of counts."""
 
     ends: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
     lows: Converted[ArrayLike, NDArray[np.int64]] = named(fixed_numbers)
@@ -40,7 +40,7 @@ class _Band:
         return np.append(self.lows, 0)[step], np.append(self.highs, 0)[step]
 
     def up_to(self, most: int) -> Self:
-        """Return the band, given that no count is above ``most`` ≥ 1."""
+        """Return the band, given that no count exceeds ``most`` ≥ 1."""
         steps = int(np.searchsorted(self.ends, most)) + 1
         return replace(self, ends=np.minimum(self.ends[:steps], most), lows=self.lows[:steps], highs=self.highs[:steps])
 
@@ -58,7 +58,7 @@ class KPlusBand(_Band):
     """
 
     def __post_init__(self) -> None:
-        """Check also that nothing increases."""
+        """Check also that neither end increases."""
         super().__post_init__()
         if any((side[1:] > side[:-1]).any() for side in (self.lows, self.highs)):
             raise DataError("The bounds of a band of φ_{k+} must be descending.")
@@ -75,10 +75,10 @@ class PrevalenceBand(_Band):
 
 @frozen
 class Evidence:
-    """What a mechanism keeps of its noisy values when it discards them: intervals for the true φ_{k+}, φ_r, φ_0 and n.
+    """What a mechanism keeps of its discarded noisy values: intervals for the true φ_{k+}, φ_r, φ_0 and n.
 
-    Intervals other than the band of φ_{k+} are None where runs are enough: errors of single counts from runs are wrong
-    if the data are less smooth than the release; φ_0 has one if it is released and smoothed.
+    Intervals other than the band of φ_{k+} are None if runs suffice: errors of single counts from runs are wrong if the
+    data are less smooth than the release; φ_0 has one if it is released and smoothed.
 
     ``misfit`` is the sorted ℓ1 distance, in items, between the released profile and the noisy values, changed only as
     far as needed to form a profile: ≥ 0. If it is larger than in runs of the mechanism on the released profile, the
@@ -121,9 +121,10 @@ NORMAL_95 = 1.959963984540054
 def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the ends of 95% intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, clipped at 0.
 
-    The truth is a whole number, so a normal interval that contains only one has less than its stated coverage. An error
-    that no run showed may still occur: after B runs without it, its probability is up to 3/B (95% confidence). Ends
-    are whole, ``0 ≤ low ≤ value < high``; from 2⁵³ on, where floats skip whole numbers, at least the adjacent floats.
+    The truth is a whole number, so a normal interval that contains only one whole number has less than its stated
+    coverage. An error that no run showed may still occur: after B runs without it, its probability is up to 3/B (95%
+    confidence). Ends are whole, ``0 ≤ low ≤ value < high``; from 2⁵³ on, where floats skip whole numbers, at least the
+    adjacent floats.
     """
     middle = np.asarray(values).astype(np.float64)
     half = np.maximum(1.0, np.ceil(NORMAL_95 * np.asarray(errors, dtype=np.float64)))
@@ -132,7 +133,7 @@ def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.flo
 
 
 def released_on_its_own(items: int, guarantee: Guarantee) -> Estimate:
-    """Return n with a 95% interval, where the first step of a guarantee was spent on it: its noise has a public rate.
+    """Return n with a 95% interval, if the first step of a guarantee was spent on it: its noise has a public rate.
 
     Two-sided geometric noise of rate γ is farther than B from zero with a chance of ``2p^(B+1)/(1 + p)``, p = e^(−γ).
     """
@@ -148,9 +149,9 @@ _TURNED = {Holds.AT_LEAST: Holds.AT_MOST, Holds.AT_MOST: Holds.AT_LEAST}
 
 
 def never_occurring(seen: Estimate, alphabet_size: int) -> Estimate:
-    """Return ``φ_0 = k − φ_{1+}``, from 0 to k, of an estimate of φ_{1+}: post-processing, with the same error.
+    """Return ``φ_0 = k − φ_{1+}``, from 0 to k, from an estimate of φ_{1+}: post-processing, with the same error.
 
-    A release may have more than k labels, by noise; then φ_0 is 0.
+    Because of noise, a release may have more than k labels; then φ_0 is 0.
     """
     low, high = (min(max(alphabet_size - end, 0.0), float(alphabet_size)) for end in reversed(seen.interval))
     statement = replace(seen.statement, holds=_TURNED.get(seen.statement.holds, seen.statement.holds))

@@ -25,7 +25,7 @@ from anonhist.randomness import discrete_laplace_variance
 from anonhist.randomness.source import SMALLEST_GAMMA
 
 METHOD = "exact quantiles of the discrete Laplace noise"
-# The step of the budget of a profile that has only one.
+# The budget step of a profile, if there is only one.
 PROFILE_STEP = "the profile"
 _TAIL = 0.025
 _OF_BOTH = Statement(Holds.BOTH, "the interval covers the noise on both numbers")
@@ -63,10 +63,9 @@ class Excess:
     of
         What was bounded.
     groups
-        G, in how many groups a unit can be at all, which is public, where groups are bounded; None if that is not
-        known.
+        If groups are bounded: G, the public number of groups that a unit can be in at all; None if it is not known.
     guarantee
-        That of the release that they belong to, which includes them; without one, their own.
+        The guarantee of the release that they belong to, which includes them; without a release, their own.
 
     Raises
     ------
@@ -76,8 +75,8 @@ class Excess:
     Notes
     -----
     Proof: docs/proofs/excess.md. The distribution of the noise is known exactly, so intervals have their stated
-    coverage for all data. Where L is capped, there is no upper bound on how much was left out in all. With C ≥ G − m
-    nothing is cut from it, and there is.
+    coverage for all data. If L is capped, there is no upper bound on the total that was left out. With C ≥ G − m the
+    cap has no effect, and there is one.
 
     Examples
     --------
@@ -117,7 +116,7 @@ class Excess:
 
     @property
     def share_of_units(self) -> Estimate:
-        """Share of units with more than m among all with any, with a 95% interval: both numbers are noisy."""
+        """Share of units with more than m among all with any item, with a 95% interval: both numbers are noisy."""
         within, above = (
             (number, _reach(rate, _TAIL / 2))
             for number, rate in zip((self.noisy_within, self.noisy_above), self._rates, strict=False)
@@ -134,13 +133,14 @@ class Excess:
 
     @property
     def amount(self) -> Estimate:
-        """How much was left out, with a 95% interval where all of it is counted.
+        """How much was left out, with a 95% interval if all of it is counted.
 
-        Otherwise a lower bound, :attr:`at_least`, with the reason why there is no upper bound.
+        Otherwise, the lower bound :attr:`at_least`, with the reason why there is no upper bound.
         """
         capped, least = self.capped_amount, float(self.at_least)
         if self.counts_all:
-            # Two chances of 1.25% below, one of 2.5% above; by chance the lower end can be beyond the upper one.
+            # Two error probabilities of 1.25% below, one of 2.5% above; by chance the lower end can exceed the upper
+            # one.
             ends = zip((self.noisy_above, self.noisy_items), self._rates[1:], strict=True)
             low = float(max(0, *(noisy - _reach(rate, _TAIL / 2) for noisy, rate in ends)))
             high = max(low, capped.interval[1])
@@ -161,16 +161,16 @@ class Excess:
 
     @property
     def counts_all(self) -> bool:
-        """Whether the cap cuts nothing, since no unit can be in more groups than there are."""
+        """Whether the cap has no effect, because no unit can be in more groups than there are."""
         return self.groups is not None and self.groups - self.bound <= self.cap
 
     def add_to(self, guarantee: Guarantee, *, step: str = PROFILE_STEP) -> Guarantee:
-        """Return the guarantee of profiles together with these numbers: budgets add up."""
+        """Return the joint guarantee of profiles and these numbers: budgets add up."""
         steps = guarantee.spending or ((step, guarantee.epsilon),)
         return replace(guarantee, epsilon=guarantee.epsilon + self.epsilon, spending=(*steps, *self._steps))
 
     def is_of(self, guarantee: Guarantee) -> bool:
-        """Return whether a guarantee states what these numbers spent, for which unit and relation."""
+        """Return whether a guarantee states the budget that these numbers spent, for their unit and relation."""
         fits = covers(guarantee.unit, self.of, self.bound)
         return fits and guarantee.relation is self.relation and guarantee.spending[-2:] == self._steps
 
@@ -192,12 +192,12 @@ class Excess:
 
 
 def covers(unit: PrivacyUnit, of: Bounded, bound: int) -> bool:
-    """Return whether a release for this unit protects units that were bounded so, and so may say what that left out."""
+    """Return whether a release for this unit protects units with this bound, so that it may state what was left out."""
     own = unit.max_items if of in (Bounded.ITEMS_OF_USERS, Bounded.GROUPS_OF_USERS) else unit.max_count
     if own is None:
         return False
     if of is Bounded.ITEMS_OF_LABELS:
-        # Counts are cut where the unit says.
+        # Counts are cut as the unit states.
         return own == bound
     return (own if of is Bounded.ITEMS_OF_USERS else unit.groups) >= bound
 
@@ -205,7 +205,7 @@ def covers(unit: PrivacyUnit, of: Bounded, bound: int) -> bool:
 def noise_rates(
     users_epsilon: Fraction, items_epsilon: Fraction, cap: int, relation: NeighboringRelation
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the rates of the noise on V, U and L, which docs/proofs/excess.md proves to be enough."""
+    """Return the rates of the noise on V, U and L, which docs/proofs/excess.md proves sufficient."""
     steps = relation.distance
     rates = ((users_epsilon + items_epsilon) / steps, users_epsilon / steps, items_epsilon / (steps * cap))
     if min(rates) < SMALLEST_GAMMA:

@@ -1,4 +1,4 @@
-"""A release of several groups: a private profile of each, under one guarantee."""
+"""A release of several groups: one private profile per group, under one guarantee."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 class NestedTotals:
     """Totals that are sums of released groups.
 
-    ``known`` is, by the first names of its groups, what is known of the error of each total: evidence from noisy
+    ``known`` holds what is known about the error of each total, by the first names of its groups: evidence from noisy
     values, errors that were computed before, or None.
     """
 
     known: Mapping[Group, Evidence | ReleaseError | None]
 
     def releases(self, groups: Mapping[Group, Release], guarantee: Guarantee) -> dict[Group, Release]:
-        """Return the release of each total, with the guarantee of all groups together."""
+        """Return the release of each total, with the joint guarantee of all groups."""
         first, runs = next(iter(groups.values())), RunsOfTotals(groups)
         sums = _sums({group: each.profile for group, each in groups.items()})
         totals = {}
@@ -65,7 +65,7 @@ class NestedTotals:
 
 @dataclass(frozen=True)
 class CrossingTotals:
-    """Totals that were released on their own, by the first names of their groups."""
+    """Totals that were released separately, by the first names of their groups."""
 
     known: Mapping[Group, Release]
 
@@ -82,13 +82,13 @@ class SimulatesEach(Protocol):
 
 @frozen
 class RunsOfTotals:
-    """Runs of a mechanism on the releases of all groups together, of which only the totals are kept."""
+    """Runs of a mechanism on the releases of all groups together; only the totals are kept."""
 
     groups: Converted[Mapping[Group, Release], dict[Group, Release]] = converted(dict, shown=False)
 
     @property
     def size(self) -> int:
-        """Number of runs: as many as of the group with the fewest."""
+        """Number of runs: that of the group with the fewest."""
         return min(each.simulations for each in self.groups.values())
 
     @cached_property
@@ -121,9 +121,9 @@ def _sums(profiles: Mapping[Group, Profile]) -> dict[Group, Profile]:
 
 @frozen
 class SumOfReleases:
-    """What made a total: the mechanism of its groups, and adding up those with the first names ``prefix``.
+    """What made a total: the mechanism of its groups, and the addition of those with the first names ``prefix``.
 
-    The guarantee is that of all groups together, of which the total is a function; runs are on all groups together.
+    The guarantee is the joint one of all groups, of which the total is a function; runs are on all groups together.
     """
 
     mechanism: Mechanism
@@ -143,19 +143,19 @@ class SumOfReleases:
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Those of the mechanism of a group."""
+        """The parameters of the mechanism of a group."""
         return self.mechanism.parameters
 
     @property
     def runs_fall_short(self) -> str:
-        """Why runs give no intervals: what holds for a group holds for a sum."""
+        """Why runs give no intervals: the reason for a group holds for a sum."""
         return runs_fall_short(self.mechanism)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return runs on the released groups, added up; or on no data, for an empty profile.
+        """Return runs on the released groups, added up; for an empty profile, runs on no data.
 
-        There are at most as many as of the group with the fewest. ``rng`` is not used: the runs of all totals are those
-        of one generator.
+        There are at most as many as for the group with the fewest. ``rng`` is not used: one generator drew the runs of
+        all totals.
         """
         runs = self.runs.on_releases if profile.n else self.runs.on_nothing
         return [run[self.prefix] for run in runs[:size]]
@@ -163,11 +163,11 @@ class SumOfReleases:
     def range_of_sum(self, expected: Estimate, least: float) -> tuple[float, float]:
         """Return the range of the sorted ℓ1 error of the total, from those of its groups.
 
-        A total is no farther from the true one than its groups are from theirs together, since no pairing of counts has
-        a smaller sum of differences than that in descending order, and pairs within groups are one. So it ends where
-        the ranges of the groups end together. What groups may err less than their runs show, the total may, too, so it
-        begins at the same share of the expected error as those of the groups together, if that is less than ``least``,
-        where it begins by the runs on the total alone.
+        The distance of a total from the true one is at most the sum of its groups' distances, because no pairing of
+        counts has a smaller sum of differences than the descending order, and pairing within groups is one pairing. So
+        the upper end is the sum of the groups' upper ends. If groups may err less than their runs show, so may the
+        total: its range begins at the same share of the expected error as the sum of the groups' ranges, if that is
+        less than ``least``, the lower end from runs on the total alone.
         """
         errors = [each.error for group, each in self.runs.groups.items() if group[: len(self.prefix)] == self.prefix]
         ranges = [each.expected_range for each in errors]
@@ -183,10 +183,10 @@ EVERYTHING = "everything together"
 def guarantee_of(
     levels: Sequence[tuple[tuple[str, ...], Mapping[Group, Release]]], *, found_with: tuple[Fraction, Fraction] | None
 ) -> Guarantee:
-    """Return what holds for all releases together.
+    """Return the joint guarantee of all releases.
 
-    ``levels`` has, for each level that was released on its own, the grouping columns and the release of each group, all
-    by one mechanism; the level of all columns is the last. ``found_with`` is ε and δ that were spent on finding the
+    ``levels`` has, for each level that was released separately, the grouping columns and the release of each group, all
+    by one mechanism; the level of all columns is the last. ``found_with`` holds the ε and δ spent on finding the
     groups, if they were not listed.
     """
     # How many groups were found is a result, and δ must hold for every result.
@@ -207,12 +207,12 @@ def guarantee_of(
     return replace(whole, epsilon=epsilon, delta=delta, spending=tuple(steps))
 
 
-# How the condition begins on which the release of one group that was found keeps its promise.
+# The beginning of the condition on which the release of one found group keeps its guarantee.
 ON_FOUND_GROUPS = "nobody learns from it which groups there are: finding them"
 
 
 def on_condition(release: Release, found_with: tuple[Fraction, Fraction] | None) -> Release:
-    """Return the release of one group with the condition under which it alone keeps its promise, if there is one."""
+    """Return the release of one group with the condition, if any, on which its own guarantee holds."""
     if found_with is None or release.guarantee.conditions:
         return release
     epsilon, delta = found_with
@@ -233,32 +233,32 @@ def _level_guarantee(releases: Mapping[Group, Release], *, is_public: bool) -> G
 
 
 def total_delta(mechanism: Mechanism, groups: int | None) -> Fraction:
-    """Return δ of so many groups together: a unit changes at most ``l1_sensitivity`` of them. None: of any number."""
+    """Return δ of this many groups together: a unit changes at most ``l1_sensitivity`` of them. None is any number."""
     one: Fraction = mechanism.guarantee.delta
     unit, relation = mechanism.guarantee.unit, mechanism.guarantee.relation
     most = unit.max_distance * relation.distance
     return one * (most if groups is None else min(most, groups))
 
 
-# The step of the budget of the profiles of all groups, where there is no other.
+# The budget step of the profiles of all groups, if there is no other.
 _PROFILES_STEP = "the profiles of all groups"
 
 
 class GroupedRelease(ReleaseByGroup[Release]):
-    """The private profile of each of several groups, with one guarantee for all of them together.
+    """The private profiles of several groups, with one joint guarantee.
 
     The guarantee of each group's release is that of the group alone; :attr:`guarantee` is for all of them.
 
     It is a mapping from a group, a name for each grouping column, to its release: ``release["spring", "2026-11-22"]``,
-    or ``release["DE"]`` where there is one grouping column. Each of these releases has intervals and estimates of its
-    own, at no further cost.
+    or ``release["DE"]`` if there is one grouping column. Each of these releases has its own intervals and estimates, at
+    no further cost.
 
-    With :attr:`levels`, there are groups of fewer columns too: ``release["spring"]`` of all days, ``release[()]`` of
-    everything. Iteration, ``len`` and :attr:`groups` leave them out; :meth:`level` has them.
+    With :attr:`levels`, there are groups of fewer columns, too: ``release["spring"]`` for all days, ``release[()]`` for
+    everything. Iteration, ``len`` and :attr:`groups` leave them out; :meth:`level` returns them.
 
     :meth:`to_pandas` and :meth:`to_polars` return all groups as one tidy table, a row per group and released count; a
     group without labels has no row.
-    It behaves like a mapping but is no ``Mapping``: data frame libraries take one for columns by name.
+    It behaves like a mapping but is not a ``Mapping``, because data frame libraries would read one as named columns.
 
     Parameters
     ----------
@@ -267,26 +267,26 @@ class GroupedRelease(ReleaseByGroup[Release]):
     releases
         The release of each group, all made by one mechanism, independently.
     found_with
-        ε and δ that were spent on finding the groups, if they were not listed.
+        The ε and δ spent on finding the groups, if they were not listed.
     totals
-        The totals of groups with the same first names, from none to all but the last, if there are any: released on
-        their own, or sums, of which only the errors are given.
+        The totals of groups with the same first names, from none to all but the last, if there are any: released
+        separately, or sums, for which only the errors are given.
     excess
-        What the bound on users or labels left out, of all groups together, if a share of the budget was spent on it.
+        What the bound on users or labels left out in all groups together, if a share of the budget was spent on it.
 
     Raises
     ------
     UsageError
-        If there is no group, a group has not one name for each column, the releases of a level differ in their
-        mechanism, totals are not those of the groups, or the excess is for another unit or relation.
+        If there is no group, a group does not have one name for each column, the releases of a level differ in their
+        mechanism, totals do not belong to the groups, or the excess is for another unit or relation.
 
     Notes
     -----
-    The guarantee is that of each group, whose unit is one of all groups together, but for δ: a unit changes at most Δ
-    groups, Δ the largest sorted ℓ1 distance of neighbors over all groups, so δ is Δ times the δ of one group, or as
-    many times as there are groups, if these are fewer. If groups were found in the data, what that cost is added; the
-    guarantee of a group's own release names it as a condition. Totals of nested levels cost nothing; of crossing ones,
-    what all levels cost is added up. Proof: docs/proofs/groups.md.
+    The guarantee is that of each group, whose unit is one of all groups together, except for δ: a unit changes at most
+    Δ groups, where Δ is the largest sorted ℓ1 distance of neighbors over all groups, so δ is the δ of one group times Δ
+    or, if smaller, times the number of groups. If groups were found in the data, that cost is added; the guarantee of a
+    group's own release names the finding as a condition. Totals of nested levels cost nothing; the costs of crossing
+    levels add up. Proof: docs/proofs/groups.md.
 
     Examples
     --------
@@ -306,7 +306,7 @@ class GroupedRelease(ReleaseByGroup[Release]):
     totals: NestedTotals | CrossingTotals | None
     excess: Excess | None
     _others = ("found_with", "totals", "excess")
-    # Totals are compared as what can be asked for.
+    # Totals are compared as part of the groups that can be asked for.
     _not_compared = ("totals",)
 
     def __init__(
@@ -318,7 +318,7 @@ class GroupedRelease(ReleaseByGroup[Release]):
         totals: NestedTotals | CrossingTotals | None = None,
         excess: Excess | None = None,
     ) -> None:
-        """Check the groups, and state the guarantee of all of them."""
+        """Check the groups, and state their joint guarantee."""
         super().__init__(by, _frozen(releases, found_with))
         if not by:
             raise UsageError("Each group must have one name for each grouping column: .")
@@ -344,7 +344,7 @@ class GroupedRelease(ReleaseByGroup[Release]):
             guarantee=whole,
             found_with=found_with,
             totals=totals,
-            # With what holds for all groups, and with how many there are, where these are bounded.
+            # This includes what holds for all groups, and their number, if it is bounded.
             excess=excess
             and replace(excess, guarantee=whole, groups=len(releases) if excess.of.part == "group" else None),
             _known=MappingProxyType({**_frozen(above, found_with), **self._values}),
@@ -382,7 +382,7 @@ class GroupedRelease(ReleaseByGroup[Release]):
 
     @property
     def drawn(self) -> Mapping[Group, Release]:
-        """The releases that were drawn, those of crossing totals first; the others follow from them."""
+        """The releases that were drawn, crossing totals first; the others follow from them."""
         return self._known if isinstance(self.totals, CrossingTotals) else self._values
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> GroupedRelease:
@@ -396,13 +396,13 @@ class GroupedRelease(ReleaseByGroup[Release]):
         told: dict[Group, Release] = {}
         firsts: dict[int, Release] = {}
         for at, (group, each) in enumerate(drawn := self.drawn.items()):
-            # Runs on no data are those of all groups.
+            # Runs on no data are shared by all groups.
             each.share_runs(firsts.setdefault(each.simulations, each))
             told[group] = each.with_error(progress=part_of(progress, at / len(drawn), (at + 1) / len(drawn)))
         made = self._of_drawn(told)
         if not isinstance(made.totals, NestedTotals):
             return made
-        # Their runs are those of the groups, which are there by now.
+        # Their runs are those of the groups, which exist by now.
         return self._with_totals(
             NestedTotals({prefix: made[prefix].error for prefix in made.totals.known}), made.everything
         )

@@ -41,7 +41,7 @@ class Words:
     at_least: str
 
     def called(self, label: str, labels: str) -> Words:
-        """Return the same words where labels are called otherwise."""
+        """Return the same words with another name for labels."""
         told = (text.replace("labels", labels) for text in (self.exactly, self.at_least))
         return replace(self, label=label, labels=labels, **dict(zip(("exactly", "at_least"), told, strict=True)))
 
@@ -68,8 +68,8 @@ OF_GRAPHS = Words(
 class ReleaseKind:
     """A kind of release: one value, defined beside the mechanisms that make such releases.
 
-    How they are read and shown, ``RELEASED_BY`` of :mod:`anonhist.kinds` says under its name. ``words`` are those for
-    labels and items, by the kinds of units that such releases can protect.
+    ``RELEASED_BY`` of :mod:`anonhist.kinds` says, under its name, how they are read and shown. ``words`` are the words
+    for labels and items, by the kinds of units that such releases can protect.
     """
 
     name: str
@@ -80,17 +80,17 @@ class ReleaseKind:
         return unit.kind in self.words
 
 
-# For a profile of any data; one of degrees protects edges, or nodes with bounded degrees.
+# Any data have profiles; a profile of degrees protects edges, or nodes with bounded degrees.
 CENTRAL = ReleaseKind(
     "central", dict.fromkeys(("item", "user", "label"), OF_LABELS) | dict.fromkeys(("edge", "node"), OF_GRAPHS)
 )
 
 
-# A small file may describe a profile that fills any memory, so larger ones are not simulated.
+# A small file may describe a profile that would fill any memory, so larger ones are not simulated.
 MOST_ROWS = 2**20
 # On the largest profiles a few runs take minutes, and the largest number of runs would take hours.
 _ROWS_OF_ALL_RUNS, _FEW_RUNS = 2**25, 32
-# The default, which gives an error to 13%, and the fewest, which give it to 25%.
+# The default, which gives an error to within 13%, and the minimum, which gives it to within 25%.
 USUAL_RUNS, LEAST_RUNS = 32, 8
 # Work for all runs on a released profile together: about a second.
 _WORK_OF_ALL_RUNS = 2**23
@@ -144,8 +144,8 @@ class BoundsDegrees(Protocol):
 class TrustsRuns(Protocol):
     """A mechanism that states whether its runs on a release have errors as large as the release.
 
-    Runs on a release understate errors if noise changed the shape of the data. So mechanisms without this property have
-    no intervals from runs. Intervals from noisy values (:class:`~anonhist.releases.Evidence`) hold for all data.
+    Runs on a release understate errors if noise changed the shape of the data. So mechanisms without this attribute
+    have no intervals from runs. Intervals from noisy values (:class:`~anonhist.releases.Evidence`) hold for all data.
     """
 
     @property
@@ -160,17 +160,17 @@ def runs_fall_short(mechanism: Mechanism) -> str:
 
 @runtime_checkable
 class AddsUp(Protocol):
-    """What adds up several releases, whose errors say what that of the sum may be."""
+    """An object that adds up several releases, whose errors determine what the sum's error may be."""
 
     def range_of_sum(self, expected: Estimate, least: float) -> tuple[float, float]:
         """Return the range of the sorted ℓ1 error of the sum.
 
-        ``least`` is where the range begins by the runs on the sum alone.
+        ``least`` is the lower end of the range according to runs on the sum alone.
         """
 
 
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:
-    """Return the work that a mechanism reports for a run, if it does, plus four numbers for each released count."""
+    """Return the work that a mechanism reports for a run, if any, plus four numbers for each released count."""
     own = mechanism.simulation_work(profile) if isinstance(mechanism, KnowsWork) else 0
     return own + 4 * len(profile)
 
@@ -216,21 +216,21 @@ def runs_of(
 
 @dataclass(frozen=True)
 class Released:
-    """What was released, and is safe to publish under its guarantee: a profile, and φ_0 if any."""
+    """Released numbers, safe to publish under their guarantee: a profile, and φ_0 if any."""
 
     profile: Profile
     zeros: int | None
     guarantee: Guarantee
 
     def guarantee_of(self, number: Profile | int) -> Guarantee | None:
-        """Return the guarantee, if this is the profile, or the number of zeros, that it is of."""
+        """Return the guarantee, if it covers this profile or this number of zeros."""
         mine = self.profile if isinstance(number, Profile) else self.zeros
         return self.guarantee if number is mine or number == mine else None
 
 
 @frozen(kw_only=True)
 class OneRelease(Shown, Tabular, Saved):
-    """A release that is not of groups; its class says what else it has."""
+    """A release that is not of groups; its class lists its other attributes."""
 
     reason: str
     library_version: str
@@ -255,7 +255,7 @@ class OneRelease(Shown, Tabular, Saved):
 
 
 def in_short(guarantee: Guarantee) -> str:
-    """Describe the guarantee and its unit, for the repr of an object."""
+    """Describe the guarantee and its unit, for an object's repr."""
     delta = f", delta={round_up(guarantee.delta)}" if guarantee.delta else ""
     return f"epsilon={short_decimal(guarantee.epsilon)}{delta}, {guarantee.unit}"
 
@@ -270,14 +270,14 @@ class ReleaseByGroup(ByGroup[One], Shown, Tabular, Saved):
     _must_share: ClassVar[str] = "The releases of all groups must be made by one mechanism, in one step."
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse: pandas would make a table of the names of groups, without what was released."""
+        """Refuse: pandas would make a table of the group names, without the released numbers."""
         raise UsageError("A release of groups is no array: take its table with to_pandas() or to_polars().")
 
     if TYPE_CHECKING:
 
         @property
         def guarantee(self) -> Guarantee:
-            """The guarantee of all groups together."""
+            """The joint guarantee of all groups."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._size}, {self.mechanism.name}, {in_short(self.guarantee)})"
@@ -305,7 +305,7 @@ class ReleaseByGroup(ByGroup[One], Shown, Tabular, Saved):
 
     @property
     def drawn(self) -> Mapping[Group, One]:
-        """The releases that were drawn; if there are others, they follow from these."""
+        """The releases that were drawn; any others follow from these."""
         return self._values
 
     @property
@@ -340,15 +340,15 @@ class ReleaseByGroup(ByGroup[One], Shown, Tabular, Saved):
 
     @property
     def receipt(self) -> Receipt | None:
-        """Where the release was charged, if a ledger keeps account."""
+        """Where the release was charged, if a ledger was used."""
         return self.first.receipt
 
     def with_receipt(self, receipt: Receipt | None) -> Self:
-        """Return the release with its receipt, which the release of each group carries, too."""
+        """Return the release with its receipt, which each group's release carries, too."""
         if receipt == self.receipt:
             return self
         return self._of_drawn({group: replace(each, receipt=receipt) for group, each in self.drawn.items()})
 
     def _of_drawn(self, drawn: Mapping[Group, One]) -> Self:
-        """Return the same release with these in place of those that were drawn."""
+        """Return the same release with these in place of its drawn releases."""
         return self._again(drawn)

@@ -39,7 +39,7 @@ from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, p
 if TYPE_CHECKING:
     _Simulated = TypeVar("_Simulated")
 
-# Runs on a released profile are kept if they have at most this many distinct counts together, else drawn when needed.
+# Runs on a released profile are kept if together they have at most this many distinct counts; else drawn when needed.
 _MOST_KEPT = 2**23
 # The progress when runs on no data are drawn, and when all are.
 _ON_NOTHING, _DRAWN = 0.35, 0.9
@@ -51,7 +51,7 @@ _released_number = partial(parse_whole_number, least=0, most=MAX_ITEMS)
 
 
 def _as_told(known: ReleaseError | None, release: Release) -> ReleaseError | None:
-    """Return recorded errors; whether runs give intervals follows from the mechanism, what they promise from theirs."""
+    """Return recorded errors, with the release's guarantee; the mechanism says whether runs give intervals."""
     if known is None:
         return None
     if known.runs_fall_short != (short := runs_fall_short(release.mechanism)):
@@ -72,7 +72,7 @@ class Release(OneRelease):
     mechanism
         The mechanism that made it, with its public parameters.
     reason
-        One sentence on which mechanism was chosen and why, from public facts and budgeted steps alone.
+        One sentence about which mechanism was chosen and why, from public facts and budgeted steps alone.
     library_version
         Version of this package that made the release.
     zeros
@@ -80,13 +80,13 @@ class Release(OneRelease):
         numbers: a whole number ≥ 0. ``prevalence(0)`` gives it with its interval.
     simulations
         Number of runs behind :attr:`error` and all estimates from the release, from 2 to 1,000. For a Durfee size D
-        above 2¹⁵ it is limited to 2²⁵/D, but never below 32. The default is 32, or fewer, at least 8, if runs are
-        slow judging by public numbers. 0 simulates nothing: then there is no expected error, and only noisy values give
+        above 2¹⁵ it is limited to 2²⁵/D, but never below 32. The default is 32, or fewer, at least 8, if public numbers
+        show that runs are slow. 0 simulates nothing: then there is no expected error, and only noisy values give
         intervals. ``error.simulations`` is the number of runs made.
     recorded_error
         The errors, if they were computed before.
     order_key
-        For users, the key of the random choice by which the items of each were kept, if any: 32 hexadecimal digits.
+        For users, the key of the random choice of the items kept for each, if any: 32 hexadecimal digits.
         ``read_profile(…, order_key=…)`` keeps the same items again.
     where
         The condition on which rows counted, as for ``read_profile``; None if all did.
@@ -95,16 +95,16 @@ class Release(OneRelease):
     items
         n, if the mechanism released it in a separate step: a whole number ≥ 0; see :meth:`num_items`.
     receipt
-        Where the release was charged, if a ledger keeps account.
+        Where the release was charged, if a ledger was used.
     evidence
         What the noisy values show besides the profile, if the mechanism keeps it; :attr:`error` uses it.
 
     Raises
     ------
     UsageError
-        If ``simulations`` is neither 0 nor a whole number from 2 to 1,000, ``items`` or ``zeros`` is not one from 0
-        to 2⁶³ − 1, or ``order_key`` is not a key or not for users; if the profile has private numbers of its users, or
-        the guarantee does not include what ``excess`` spent.
+        If ``simulations`` is neither 0 nor a whole number from 2 to 1,000, ``items`` or ``zeros`` is not one from 0 to
+        2⁶³ − 1, or ``order_key`` is not a key or not for users; if the profile holds private numbers about its users,
+        or the guarantee does not include the budget that ``excess`` spent.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Release(OneRelease):
         return simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
 
     def __eq__(self, other: object) -> bool:
-        """Compare all that was released, with its errors: files have those in place of the evidence they come from."""
+        """Compare all that was released, with its errors: files store those in place of the evidence behind them."""
         if not isinstance(other, Release):
             return NotImplemented
         if not equal_fields(self, other):
@@ -203,18 +203,18 @@ class Release(OneRelease):
         return told
 
     def share_runs(self, other: Release) -> None:
-        """Take over the runs on no data of another release, if it has any and they are those of this one, too."""
+        """Take over another release's runs on no data, if it has any and they apply to this one, too."""
         found = other.__dict__.get("_simulated_nothing")
         if found is not None and self._of_nothing == other._of_nothing:
             self.__dict__.setdefault("_simulated_nothing", found)
 
     @property
     def _of_nothing(self) -> tuple[object, ...]:
-        """What runs on no data depend on."""
+        """The inputs that determine runs on no data."""
         return self.mechanism, nothing_like(self.profile, self.zeros), self.simulations
 
     def resimulate(self) -> tuple[Profile, ...]:
-        """Return runs of the mechanism on the released profile: the same that :attr:`error` rests on.
+        """Return runs of the mechanism on the released profile: those behind :attr:`error`.
 
         There are :attr:`simulations` of them. Estimates from a release take its privacy noise from these runs. They are
         drawn once, from a generator seeded with the release, so every call returns the same runs. This is
@@ -225,7 +225,7 @@ class Release(OneRelease):
     def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
         def simulate() -> tuple[Run, ...]:
             nothing, silent = nothing_like(self.profile, self.zeros)
-            # The same for all groups of a release, which share them.
+            # All groups of a release share the same ones.
             rng = generator_of(self.mechanism, nothing, silent)
             return tuple(draw_runs(self.mechanism, nothing, silent, size=self.simulations, rng=rng, progress=progress))
 
@@ -254,7 +254,7 @@ class Release(OneRelease):
                 simulations=self.simulations,
                 rng=generator_of(self.mechanism, self.profile, self.zeros),
                 progress=part_of(progress, _DRAWN if is_kept else _ON_NOTHING, 1.0),
-                # If they are not kept, they are measured as they are drawn.
+                # If runs are not kept, they are measured as they are drawn.
                 drawn=self._runs(part_of(progress, _ON_NOTHING, _DRAWN)) if is_kept else None,
                 of_nothing=nothing,
             ).of(self._released)
@@ -273,7 +273,7 @@ class Release(OneRelease):
     def mostly_noise(self) -> bool:
         """Whether at least a third of the items are expected to be wrong: the data may be much smaller than released.
 
-        False if no error was simulated, since it is then unknown.
+        False if no error was simulated, because the share is then unknown.
         """
         expected = self.error.sorted_l1
         return expected is not None and 3 * expected.value >= self.profile.n
@@ -300,14 +300,14 @@ class Release(OneRelease):
         ''
         """
         unit = self.guarantee.unit
-        # The unit may have more items than were kept of each.
+        # The unit may have more items than were kept for it.
         return left_out(unit if self.excess is None else replace(unit, bound=self.excess.bound))
 
     def num_items(self) -> Estimate:
         """Return :attr:`n`, how many items there are, with a 95% interval.
 
-        It is for the data after they were bounded: of a release for users, the items that count; for labels, counts up
-        to the cap. With node privacy it has only a lower end, since edges were left out.
+        The number describes the bounded data: for users, the items that were kept; for labels, counts up to the cap.
+        With node privacy the interval has only a lower end, because edges were left out.
 
         Examples
         --------
@@ -345,8 +345,8 @@ class Release(OneRelease):
         Raises
         ------
         UsageError
-            If an alphabet size is given for another count than 0, or for a release with zeros; or none for count 0 of a
-            release without.
+            If an alphabet size is given for a count other than 0, or for a release with zeros; or if it is missing for
+            count 0 of a release without zeros.
         """
         if alphabet_size is not None:
             if count != 0 or self.zeros is not None:
@@ -362,13 +362,13 @@ class Release(OneRelease):
         """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95% interval.
 
         Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. With node
-        privacy it has only a lower end, since edges were left out; ``error.k_plus(profile, k)`` has both ends, for the
-        remaining degrees.
+        privacy it has only a lower end, because edges were left out; ``error.k_plus(profile, k)`` has both ends, for
+        the remaining degrees.
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
-        """Restrict an estimate to what is known if data were bounded before noise was added."""
+        """Restrict an estimate to what is known about bounded data."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
             return replace(found, assumes=none_left_out(unit))
@@ -383,7 +383,8 @@ class Release(OneRelease):
         if count > largest:
             return replace(found, interval=(0.0, math.inf), statement=Statement(Holds.NONE, why))
         if or_more and found.statement.holds is Holds.BOTH:
-            # A node has at most as many edges left as it had: a lower bound on remaining degrees holds for all degrees.
+            # A node has at least as many edges as it has left: a lower bound on remaining degrees holds for all
+            # degrees.
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
         return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
 

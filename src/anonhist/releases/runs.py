@@ -1,11 +1,10 @@
-"""Errors of runs of a mechanism on a released profile, and on flatter data that it may as well come from.
+"""Errors of a mechanism's runs on a released profile, and on flatter data that may also have led to it.
 
-Runs on a release show the error for data of its shape. But noise makes several counts of one, and a fit makes smooth
-what was not: data with few different counts have another error, smaller where noise is small, larger where a fit takes
-them for spread out. So the mechanism is also run on the release with neighbouring counts joined, as many as some
-distance allows. Data are as likely as the release itself to have led to it if they are no farther from it than runs on
-them are from them. That other data do not err more or less than these is not proved, but measured:
-docs/benchmarks/intervals.md.
+Runs on a release show the error for data of its shape. But noise splits one count into several, and a fit smooths what
+was not smooth: data with few distinct counts have another error, smaller if noise is small, larger if a fit spreads
+them out. So the mechanism is also run on the release with neighboring counts joined, as many as some distance allows.
+Data are as likely as the release itself to have led to it if they are no farther from it than runs on them are from
+them. That errors of other data lie in between is not proved, but measured: docs/benchmarks/intervals.md.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from anonhist.releases.made import LEAST_RUNS, Mechanism, runs_of
 
 @dataclass(frozen=True)
 class RunErrors:
-    """What runs on a profile are off by.
+    """The errors of runs on a profile.
 
     ``roots`` are root mean square errors of φ_r and φ_{r+} at the levels, shape (2, v); ``zeros`` and ``items`` those
-    of φ_0 and of n. ``distances`` are sorted ℓ1 distances, a run each, to which the misfit of the release added
+    of φ_0 and of n. ``distances`` are sorted ℓ1 distances, one per run, to which the misfit of the release added
     ``added``.
     """
 
@@ -55,7 +54,7 @@ def errors_of_runs(
 ) -> RunErrors:
     """Return the errors of runs on a profile at some counts, the levels.
 
-    ``misfit`` is how far the noisy values of the release are from its profile, if runs tell theirs.
+    ``misfit`` is the distance of the release's noisy values from its profile, if runs report theirs.
     """
     truth = _table(profile, levels)
     squares = np.zeros(truth.shape)
@@ -102,15 +101,15 @@ def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.in
 
 def levels_of(profile: Profile) -> NDArray[np.int64]:
     """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r."""
-    # The largest possible count has no next one.
+    # The largest possible count has no successor.
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
-    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma
+    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma.
 
 
 # A mechanism prepares once per batch: batches are large enough to share that, and small enough for large profiles.
 _BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
-# The share of time for drawing runs; the rest is for using them.
+# The share of time for drawing runs; the rest is for measuring them.
 _DRAWING = 0.7
 
 
@@ -180,12 +179,12 @@ def part_of(progress: Callable[[float], None] | None, first: float, last: float)
     return None if progress is None else lambda share: progress(first + (last - first) * share)
 
 
-# On all shapes of bench/intervals.py, mean errors were within these factors of the error of the runs.
+# On all shapes of bench/intervals.py, mean errors were within these factors of the runs' error.
 _LESS, _MORE = 1.25, 1.6
 # When noise dominates, they were between 0.9 and 1.75 times the error of runs on the release, and at least half that of
 # runs on no data. So the range, which begins at 0.8 times the value, begins at 0.88 of the former or half the latter.
 _ABOVE_RELEASE, _OF_NOTHING = 1.1, 0.5 * _LESS
-# If runs are not trusted with intervals, errors of small data were smaller by up to this factor.
+# If runs are not trusted to give intervals, errors of small data were smaller by up to this factor.
 _FAR_LESS = 2.0
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
 
@@ -197,13 +196,13 @@ def expected_distance(mean: float, spread: float, runs: int, *, method: str = ME
 
 
 def by_factors(expected: Estimate, least: float, *, is_sure: bool) -> tuple[float, float]:
-    """Return the range by factors that held on the shapes of bench/intervals.py.
+    """Return the range given by factors that held on the shapes of bench/intervals.py.
 
-    ``least`` is the expected distance without what the misfit added, which may be chance; ``is_sure`` says whether the
-    release has intervals for φ_{k+}.
+    ``least`` is the expected distance without the misfit's addition, which may be due to chance; ``is_sure`` says
+    whether the release has intervals for φ_{k+}.
     """
     low, high = expected.interval
-    few = expected.value - low  # what the mean of so few runs may be off by
+    few = expected.value - low  # The uncertainty of a mean of so few runs.
     return max(0.0, least - few) / (_LESS if is_sure else _FAR_LESS), max(expected.value * _MORE, high)
 
 
@@ -212,18 +211,18 @@ def compromise(on_release: float, on_nothing: float = 0.0) -> float:
     return max(on_release, min(on_nothing, _ABOVE_RELEASE * on_release), _OF_NOTHING * on_nothing)
 
 
-# Prices of joins grow by this factor, so that many are made at once.
+# Prices of joins grow by this factor, so that many joins are made at once.
 _DEARER = 1.5
-# Where few runs are made of a release, since they are slow, half as many are made of flattened data.
+# If a release has few runs because they are slow, flattened data have half as many.
 _RUNS, _FEW_RUNS = 8, 4
 
 
 def flattened(profile: Profile, distance: float) -> Profile:
-    """Return a profile with fewer counts, joined to neighbouring ones, at this sorted ℓ1 distance or less.
+    """Return a profile with fewer counts, joined to neighboring ones, within this sorted ℓ1 distance.
 
-    The cheapest joins come first: labels of a count move to the next one if more labels have that. Prices are products
-    of both numbers, labels and steps between counts. Zero is a count, too, of more labels than any other: noise makes
-    labels of none.
+    The cheapest joins come first: the count with fewer labels joins the one beside it. A price is the number of these
+    labels times the difference of the counts. Zero is a count, too, with more labels than any other, because noise
+    creates labels.
     """
     counts, labels = np.append(0, profile.counts), np.append(profile.num_labels, profile.prevalences)
     left, price = float(distance), 0.0
@@ -247,7 +246,7 @@ def flattened(profile: Profile, distance: float) -> Profile:
 
 
 def _joins(prices: NDArray[np.float64], most: float) -> NDArray[np.int64]:
-    """Return the joins up to a price that are cheaper than those beside them, the cheapest first."""
+    """Return the joins up to a price that are cheaper than their neighbors, the cheapest first."""
     around = np.concatenate(([np.inf], prices, [np.inf]))
     chosen = np.flatnonzero((prices <= around[:-2]) & (prices < around[2:]) & (prices <= most))
     return np.asarray(chosen[np.argsort(prices[chosen], kind="stable")])
@@ -266,11 +265,11 @@ def ends_on_flattened(
 ) -> tuple[float, float]:
     """Return the least and the largest mean error of runs on flattened data, with 95% intervals of these means.
 
-    The data are once, twice, four, … times as far from the release as it is expected to err. They end where runs on
-    them show that they would not have led to it, since their distances are shorter: the first such data do not count
-    for the least error. No data are flatter than all others, and count if they may have led to the release;
-    ``on_nothing`` are errors of at least two runs on them. There are eight runs on each of the flattened data, or four
-    if there were at most eight on the release.
+    The data are once, twice, four, … times as far from the release as its expected error. The sequence ends when runs
+    show that the data would not have led to the release, because the runs' distances are shorter: the first such data
+    do not count for the least error. Empty data are flatter than all others, and count if they may have led to the
+    release; ``on_nothing`` holds the errors of at least two runs on them. There are eight runs on each of the flattened
+    data, or four if there were at most eight on the release.
     """
     low, high = math.inf, 0.0
     mean, off = _mean_error(on_nothing)
@@ -289,7 +288,7 @@ def ends_on_flattened(
             drawn = draw_runs(mechanism, flat, silent, size=size, rng=rng, progress=part)
             errors = np.array([sorted_l1(flat, run.profile) for run in drawn], dtype=np.float64)
         except (DataError, UsageError):
-            # A public number forbids such data.
+            # A public number rules out such data.
             break
         done += 1
         mean, off = _mean_error(errors)
@@ -302,6 +301,6 @@ def ends_on_flattened(
 
 def _mean_error(errors: NDArray[np.float64]) -> tuple[float, float]:
     """Return the mean of some runs, and half of a 95% interval of it: a single run is off by √size times as much."""
-    # Runs that all agree do not make the mean exact: another run may differ by an item.
+    # Identical runs do not make the mean exact: another run may differ by an item.
     spread = max(1 / errors.size, float(errors.std(ddof=1)) / errors.size**0.5)
     return float(errors.mean()), NORMAL_95 * widening_factor(errors.size - 1) * spread
