@@ -15,13 +15,13 @@ MAX_ITEMS = 2**63 - 1
 
 
 def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
-    """Return a fresh one-dimensional int64 array, or refuse what is not whole numbers inside int64.
+    """Return a fresh one-dimensional int64 array, or refuse everything except whole numbers inside int64.
 
-    Refused are truth values, text, fractions, NaN, infinities, masked values, numbers beyond int64, floats of 2⁵³ or
+    It refuses booleans, text, fractions, NaN, infinities, masked values, numbers beyond int64, floats of 2⁵³ or
     more (where floats skip whole numbers, so the intended count may be lost), and arrays that are not one-dimensional.
     """
     if type(values) is np.ndarray and values.dtype == np.int64 and values.ndim == 1:
-        return values.copy()  # the common case, with the same result as the steps below
+        return values.copy()  # This is the common case, with the same result as the steps below.
     array = _array(values, name=name)
     if array.ndim != 1:
         raise DataError(f"The {name}s must be a one-dimensional list of whole numbers.")
@@ -50,7 +50,7 @@ def fixed_numbers(values: object, *, name: str) -> NDArray[np.int64]:
 def whole_levels(values: ArrayLike) -> NDArray[np.int64]:
     """Return counts to look up as int64, any shape, or refuse what int64 would change.
 
-    With a rounded level, the answer would be for another level.
+    A rounded level would give the answer for another level.
     """
     array = np.asarray(values)
     if not array.size:
@@ -77,7 +77,7 @@ def _array(values: object, *, name: str) -> NDArray[Any]:
     ):
         raise _not_whole(name)
     if len(kinds) > 1:
-        # NumPy would make one type of all: it would round [2**53 + 1, 2.0] to floats, and widen short floats.
+        # NumPy would choose one type for all: it would round [2**53 + 1, 2.0] to floats, and widen short floats.
         numbers = np.empty(len(listed), dtype=np.int64)
         for kind in kinds:
             is_such = np.array([type(value) is kind for value in listed])

@@ -84,10 +84,10 @@ def _differences(first: Profile, second: Profile) -> tuple[NDArray[np.int64], ND
     ends = np.concatenate([np.cumsum(profile.prevalences[::-1]) for profile in both])
     gaps = [rises(profile.counts)[::-1] for profile in both]
     drops = np.concatenate((gaps[0], -gaps[1]))
-    order = np.argsort(ends, kind="stable")  # two ascending runs: merged in linear time
+    order = np.argsort(ends, kind="stable")  # Two ascending runs merge in linear time.
     differences = np.cumsum(drops[order][::-1])[::-1]
     lengths = rises(ends[order])
-    pieces = lengths > 0  # two steps at one label have no piece between them
+    pieces = lengths > 0  # Two steps at one label have no piece between them.
     return lengths[pieces], np.abs(differences[pieces])
 
 

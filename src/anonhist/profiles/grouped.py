@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anonhist.accounting import Receipt
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
-# A name for each grouping column; None where there is no value.
+# A name for each grouping column; None for a missing value.
 Group = tuple[str | None, ...]
 Value = TypeVar("Value")
 
@@ -46,20 +46,20 @@ class Finding(Protocol):
 
 
 class ByGroup(Generic[Value]):
-    """A value for each of several groups, asked as a mapping is: ``found["spring", "DE"]``, a name for each column.
+    """A value for each of several groups, used like a mapping: ``found["spring", "DE"]``, a name for each column.
 
-    Of a single grouping column, its name will do: ``found["DE"]``. It is no ``Mapping``: data frame libraries take one
-    for columns by name.
+    With a single grouping column, the name alone suffices: ``found["DE"]``. It is not a ``Mapping``, because data frame
+    libraries would read one as named columns.
     """
 
     by: tuple[str, ...]
     _values: Mapping[Group, Value]
-    # Whatever can be asked for: the groups, and perhaps totals.
+    # Everything that can be asked for: the groups, and totals if any.
     _known: Mapping[Group, Value]
-    # The other arguments of the constructor, and which of them equal values may differ in.
+    # The other arguments of the constructor, and those in which equal values may differ.
     _others: ClassVar[tuple[str, ...]] = ()
     _not_compared: ClassVar[tuple[str, ...]] = ()
-    # What the values of all groups have in common, and what is said where they do not.
+    # What the values of all groups have in common, and the error message if they do not.
     _shared: ClassVar[tuple[str, ...]] = ()
     _must_share: ClassVar[str] = ""
     _must_have: ClassVar[str] = "There is no group: name at least one."
@@ -68,7 +68,7 @@ class ByGroup(Generic[Value]):
         """Check and freeze the groups."""
         if not values:
             raise UsageError(self._must_have)
-        # Everything together is the one group of no columns.
+        # Everything together is the one group without columns.
         if any(not isinstance(group, tuple) or len(group) != len(by) for group in values):
             raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
         first, *others = ([getattr(each, name) for name in self._shared] for each in values.values())
@@ -78,11 +78,11 @@ class ByGroup(Generic[Value]):
         vars(self).update(by=tuple(by), _values=found, _known=found)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: it is a value."""
+        """Refuse, because it is an immutable value."""
         raise AttributeError(f"A {type(self).__name__} is immutable; make a new one instead of setting {name}.")
 
     def __getitem__(self, group: Group | str | None) -> Value:
-        """Return the value of a group; of a single grouping column, its name will do."""
+        """Return the value of a group; with a single grouping column, the name alone suffices."""
         key = group if isinstance(group, tuple) else (group,)
         if key not in self._known:
             raise KeyError(f"There is no group {key!r:.80}.")
@@ -97,11 +97,11 @@ class ByGroup(Generic[Value]):
         return len(self._values)
 
     def __contains__(self, group: object) -> bool:
-        """Return whether a group can be asked for; a single name will do."""
+        """Return whether a group can be asked for; a single name suffices."""
         return (group if isinstance(group, tuple) else (group,)) in self._known
 
     def __eq__(self, other: object) -> bool:
-        """Compare the grouping columns, whatever can be asked for, and what else equal values may not differ in."""
+        """Compare the grouping columns, everything that can be asked for, and the other arguments that must agree."""
         if type(self) is not type(other):
             return NotImplemented
         names = ("by", "_known", *(name for name in self._others if name not in self._not_compared))
@@ -117,7 +117,7 @@ class ByGroup(Generic[Value]):
 
     @property
     def _again(self) -> Callable[[Mapping[Group, Value]], Self]:
-        """The constructor, with all arguments but the values."""
+        """The constructor, with all arguments except the values."""
         make: Any = type(self)
         return partial(make, self.by, **{name: getattr(self, name) for name in self._others})
 
@@ -152,7 +152,7 @@ class ByGroup(Generic[Value]):
         return f"{len(self):,} groups by {', '.join(self.by)}"
 
     def __repr__(self) -> str:
-        """Describe what is public."""
+        """Describe the public parts."""
         return f"{type(self).__name__}({self._size})"
 
 
@@ -174,7 +174,7 @@ class GroupedProfile(ByGroup[Profile]):
     finding
         What was spent on finding the groups, if they were found in the data: ``epsilon``, ``delta`` and ``relation``.
     receipt
-        Where that was charged, if a ledger keeps account of it: a release then charges its own cost alone.
+        Where that was charged, if a ledger was used: a release then charges only its own cost.
     levels
         What totals count, if they are released, too.
     above
@@ -186,7 +186,7 @@ class GroupedProfile(ByGroup[Profile]):
     Raises
     ------
     UsageError
-        If there is no group, or a group has not one name for each column.
+        If there is no group, or a group does not have one name for each column.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class GroupedProfile(ByGroup[Profile]):
         units: BoundedUnits | None = None,
     ) -> None:
         """Check and freeze the groups."""
-        # Each knows whom the whole protects: a release of it alone must not promise less.
+        # Each profile records whom the whole protects: releasing it alone must not promise less.
         known = {
             group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key, where=where)
             for group, each in profiles.items()
@@ -248,7 +248,7 @@ class GroupedProfile(ByGroup[Profile]):
 
 
 def parse_levels(given: str | Levels | None) -> Levels | None:
-    """Return the levels with a name; None for None."""
+    """Return the named levels; None for None."""
     if given is None or isinstance(given, Levels):
         return given
     known = {each.value: each for each in Levels}
@@ -266,9 +266,9 @@ def prefixes_of(groups: Iterable[Group]) -> list[Group]:
 def total_of(profiles: Iterable[Profile], *, unit: PrivacyUnit | None = None) -> Profile:
     """Return the profile with the prevalences of all profiles added up: ``φ_r = Σ_g φ_{g,r}``.
 
-    A label of several of them counts in each: what is counted is the pair of a group and a label. If they have more
-    than 2⁶³ − 1 items together, the largest counts are lowered until there are just so many: noise may add to profiles
-    whose true total is less.
+    A label that is in several profiles counts in each: the total counts pairs of a group and a label. If the total
+    would have more than 2⁶³ − 1 items, the largest counts are lowered until it has exactly this number: noise may have
+    inflated profiles whose true total is smaller.
     """
     found = list(profiles)
     if sum(each.n for each in found) > MAX_ITEMS:
@@ -284,7 +284,7 @@ def _clipped(profiles: Iterable[Profile], unit: PrivacyUnit | None) -> Profile:
     prevalences: Counter[int] = Counter()
     for each in profiles:
         prevalences.update(dict(zip(each.counts.tolist(), each.prevalences.tolist(), strict=True)))
-    # From below: ``left`` items are there for the labels of counts that were not seen yet.
+    # From below: ``left`` items remain for the labels whose counts were not visited yet.
     left, above, kept = MAX_ITEMS, prevalences.total(), Counter[int]()
     for count in sorted(prevalences):
         number = prevalences[count]

@@ -23,7 +23,7 @@ from anonhist.profiles.where import where_text
 
 
 class Bounded(Enum):
-    """What the bound of a unit counts.
+    """What a unit's bound counts.
 
     Examples
     --------
@@ -43,20 +43,20 @@ class Bounded(Enum):
 
     @property
     def part(self) -> str:
-        """What a unit may have only so many of, in the singular."""
+        """What a unit can have only a limited number of, in the singular."""
         return self.value.split()[0].removesuffix("s")
 
 
 @frozen(repr=False)
 class BoundedUnits:
-    """The users or labels of data in which at most m items, or groups, of each are kept; as private as the data.
+    """Users or labels of data that keep at most m items, or groups, of each; as private as the data.
 
     Parameters
     ----------
     bound
         m, from 1 to 2^62.
     numbers
-        How many each has before the bound, as a profile: a count is a number of items or groups, ≥ 1, and its
+        How many each has before bounding, as a profile: a count is a number of items or groups, ≥ 1, and its
         prevalence the number of units with it.
     of
         What is bounded.
@@ -93,7 +93,7 @@ class BoundedUnits:
     def excess(self, cap: int) -> int:
         """Return how much is beyond m, at most ``cap`` (≥ 1) for each unit: ``Σ_u min(max(c_u − m, 0), C)``.
 
-        It cannot overflow: it is at most the number of items before the bound, which a profile can hold.
+        It cannot overflow: it is at most the number of items before bounding, which a profile can hold.
         """
         return int(np.clip(self.numbers.counts - self.bound, 0, cap) @ self.numbers.prevalences)
 
@@ -146,7 +146,7 @@ class Profile:
     order_key : str or None
         As given. It was drawn independently of the data, so a release may publish it. Equal profiles may differ in it.
     where : str or None
-        As given, in one form of all that mean the same to a reader. Equal profiles may differ in it.
+        As given, in a normal form. Equal profiles may differ in it.
     users : BoundedUnits or None
         As given; as private as the counts. Released profiles have None. Equal profiles may differ in it.
 
@@ -221,11 +221,11 @@ class Profile:
         )
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: a profile is a value."""
+        """Refuse, because a profile is an immutable value."""
         raise AttributeError(f"A Profile is immutable; make a new one instead of setting {name}.")
 
     def __delattr__(self, name: str) -> None:
-        """Refuse: a profile is a value."""
+        """Refuse, because a profile is an immutable value."""
         raise AttributeError(f"A Profile is immutable; {name} cannot be deleted.")
 
     @classmethod
@@ -248,7 +248,7 @@ class Profile:
         count, prevalence = whole_numbers(counts, name="count"), whole_numbers(values, name="prevalence")
         if count.size and (count.min() < 1 or prevalence.min() < 1):
             raise DataError("Counts and prevalences must be at least 1; leave out what does not occur.")
-        _items(count, prevalence)  # refuses more than fits, so no sum of prevalences can overflow
+        _items(count, prevalence)  # It refuses larger totals, so no sum of prevalences can overflow.
         return cls(*sum_equal(count, prevalence), unit=unit)
 
     @classmethod
@@ -260,7 +260,7 @@ class Profile:
         DataError
             If a count is not whole or negative, or n would pass 2⁶³ − 1.
         UsageError
-            For a mapping, whose values are needed, and for a set, which drops equal counts.
+            For a mapping (pass its values), and for a set, which drops equal counts.
 
         Examples
         --------
@@ -292,7 +292,7 @@ class Profile:
         DataError
             If a label is not hashable, or the labels are not a one-dimensional list.
         UsageError
-            For a mapping, of which each key would count once.
+            For a mapping, whose keys would each count once.
 
         Examples
         --------
@@ -456,7 +456,7 @@ def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:
 
 
 def _columns(pairs: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """Split pairs into two lists; refuse anything that is not made of pairs."""
+    """Split pairs into two lists; refuse everything that does not consist of pairs."""
     try:
         listed = list(pairs)
         counts, prevalences = zip(*listed, strict=True) if listed else ((), ())

@@ -1,7 +1,7 @@
 """Which rows count: a condition on columns, in a small language of its own, the same for every engine.
 
-A condition compares columns with literals, so that every row is kept or left out for its own values alone. There are
-no functions, no arithmetic, no casts and no names but those of columns, and so nothing that can fail for a row.
+A condition compares columns with literals, so whether a row counts depends only on its own values. There are no
+functions, no arithmetic, no casts and no names except those of columns, so nothing can fail for a row.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _OPERATORS = "=, <>, <, <=, >, >=, in, between or is null"
 
 
 class Condition(ABC):
-    """Which rows count; its text is public, and is read back as the same condition."""
+    """Which rows count; its text is public, and parses to the same condition."""
 
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """The columns that it looks at, each once."""
+        """The columns that it uses, each once."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class In(OfColumn):
         return self.said("")
 
     def said(self, negation: str) -> str:
-        """Return the text, with ``"not "`` in its place."""
+        """Return the text, with ``"not "`` inserted if negated."""
         return f"{_named(self.column)} {negation}in ({', '.join(map(_written, self.values))})"
 
 
@@ -91,7 +91,7 @@ class Between(OfColumn):
         return self.said("")
 
     def said(self, negation: str) -> str:
-        """Return the text, with ``"not "`` in its place."""
+        """Return the text, with ``"not "`` inserted if negated."""
         return f"{_named(self.column)} {negation}between {_written(self.low)} and {_written(self.high)}"
 
 
@@ -103,13 +103,13 @@ class IsNull(OfColumn):
         return self.said("")
 
     def said(self, negation: str) -> str:
-        """Return the text, with ``"not "`` in its place."""
+        """Return the text, with ``"not "`` inserted if negated."""
         return f"{_named(self.column)} is {negation}null"
 
 
 @dataclass(frozen=True)
 class Not(Condition):
-    """What another condition is not."""
+    """The negation of another condition."""
 
     of: Condition
 
@@ -120,7 +120,7 @@ class Not(Condition):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the other."""
+        """The columns of the negated condition."""
         return self.of.columns
 
 
@@ -151,7 +151,7 @@ class Or(_Several):
 
 
 def parse_where(given: object) -> Condition:
-    """Return the condition that a text is, or refuse it in a sentence that shows the place.
+    """Return the condition that a text states, or refuse it in one sentence that shows the position.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def parse_where(given: object) -> Condition:
 
 
 def where_text(given: object) -> str:
-    """Return the text of a condition as it is kept: the same for all that are written alike but for spaces and case."""
+    """Return a condition's text in normal form: texts that differ only in spaces and case have the same one."""
     return str(parse_where(given))
 
 
@@ -186,13 +186,13 @@ class _Token(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The keyword, in small letters, or the sign; empty for what is neither."""
+        """The keyword, in lower case, or the sign; empty for everything else."""
         folded = self.text.lower()
         return folded if self.kind == "sign" or (self.kind == "word" and folded in _KEYWORDS) else ""
 
 
 class _Reader:
-    """Reads a condition from left to right: or, and, not, then what is said of a column."""
+    """Reads a condition from left to right: or, and, not, then the test of a column."""
 
     def __init__(self, given: str) -> None:
         self._given = given
@@ -200,7 +200,7 @@ class _Reader:
         self._at = self._depth = 0
 
     def whole(self) -> Condition:
-        """Return the condition of the whole text."""
+        """Return the condition that the whole text states."""
         found = self._any_of()
         if self._next.kind != "end":
             raise self._error("expected and, or, or the end")
@@ -234,7 +234,7 @@ class _Reader:
         return self._tokens[self._at]
 
     def _take(self, *words: str) -> str:
-        """Go on and return the keyword or sign if the next is one of these, else return nothing."""
+        """Consume and return the keyword or sign if the next is one of these, else return nothing."""
         word = self._next.word
         if not word or word not in words:
             return ""
@@ -349,7 +349,7 @@ class _Reader:
 
 
 def _number(text: str) -> Decimal:
-    """Return a number in the one form of all that are equal."""
+    """Return a number in the normal form that all equal numbers share."""
     number = Decimal(text)
     digits = f"{number.copy_abs():f}"
     digits = digits.rstrip("0").rstrip(".") if "." in digits else digits

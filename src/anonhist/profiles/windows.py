@@ -1,4 +1,4 @@
-"""How many labels reach each threshold first on each day, of one group or several: exact, and so private."""
+"""How many labels first reach each threshold on each day, for one group or several: exact, and so private."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def parse_thresholds(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
 
 
 def check_days(days: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the days of cumulative windows, or refuse anything but an ascending list of strings."""
+    """Return the days of cumulative windows, or refuse everything except an ascending list of strings."""
     if not days or not all(isinstance(day, str) for day in days):
         raise UsageError("`days` lists no day: name at least one.")
     if len(days) > MOST_DAYS:
@@ -59,7 +59,7 @@ class CumulativeCounts:
     days
         The days, ascending; the first of them is the start. Public.
     increments
-        Shape (thresholds, days): the number of labels whose running count reaches k first on this day.
+        Shape (thresholds, days): the number of labels whose running count first reaches k on this day.
     unit
         The unit that a release protects at least.
     order_key
@@ -72,7 +72,7 @@ class CumulativeCounts:
     UsageError
         If thresholds or days do not ascend, or the numbers have another shape.
     DataError
-        If the numbers cannot be: negative, above 2⁵³ in sum, or more labels at a threshold than at a smaller one.
+        If the numbers are impossible: negative, above 2⁵³ in sum, or more labels at a threshold than at a smaller one.
 
     Examples
     --------
@@ -108,14 +108,14 @@ def _checked(given: ArrayLike, thresholds: int, days: int) -> NDArray[np.int64]:
 
 
 def check_cap(unit: PrivacyUnit, thresholds: tuple[int, ...]) -> None:
-    """Refuse thresholds above the count from which those of labels are taken together."""
+    """Refuse thresholds above the cap on label counts."""
     if unit.max_count is not None and thresholds[-1] > unit.max_count:
         raise UsageError(
             f"`thresholds` must not exceed `max_count`: counts of {unit.max_count:,} or more are taken together."
         )
 
 
-# Numbers of a release: groups times thresholds times days.
+# The number of values in a release: groups times thresholds times days.
 MOST_NUMBERS = 10_000_000
 
 
@@ -142,7 +142,8 @@ class GroupedCumulativeCounts(ByGroup[CumulativeCounts]):
     Raises
     ------
     UsageError
-        If there is no group, a group has not one name for each column, or groups differ in what they share.
+        If there is no group, a group does not have one name for each column, or the groups' counts differ in
+        thresholds, days, unit, key or condition.
 
     Examples
     --------
@@ -178,5 +179,5 @@ class GroupedCumulativeCounts(ByGroup[CumulativeCounts]):
 
 
 def in_one_group(counts: CumulativeCounts) -> GroupedCumulativeCounts:
-    """Return counts without groups as those of the one group of no columns."""
+    """Return counts without groups as those of the one group without columns."""
     return GroupedCumulativeCounts((), {(): counts})
