@@ -1,4 +1,4 @@
-"""What a budget was, what is spent of it, and what is left."""
+"""A budget, its charges, and what is left of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anonhist.privacy import short_decimal
 
 
 class State(StrEnum):
-    """What became of a charge."""
+    """The outcome of a charge."""
 
     RELEASED = "released"
     UNKNOWN = "charged, file unknown"
@@ -29,7 +29,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """A charge and what became of it; ``outcome`` is None if its process died, or runs: then it stays charged."""
+    """A charge and its outcome; ``outcome`` is None if its process died or is running: then it stays charged."""
 
     entry: Entry
     charged: Charged
@@ -42,14 +42,14 @@ class Item:
 
     @property
     def state(self) -> State:
-        """What became of it."""
+        """The outcome of the charge."""
         if self.outcome is None:
             return State.UNKNOWN
         return State.VOID if isinstance(self.outcome, Voided) else State.RELEASED
 
     @property
     def moment(self) -> datetime:
-        """When it was charged."""
+        """The time of the charge."""
         try:
             told = datetime.fromisoformat(self.entry.time)
             return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
@@ -100,17 +100,18 @@ class Balance(Shown):
 
     @property
     def losses(self) -> tuple[Cost, ...]:
-        """ε and δ of each charge that was not voided; of read-outs of sketches that share noise, the sum.
+        """ε and δ of each charge that was not voided; for read-outs of sketches that share noise, their sum.
 
-        The losses are independent, so they can be composed as distributions. Those of read-outs that share noise are
-        not: what a later one costs more is paid where the others have lost (docs/proofs/sketches.md, section 9).
+        The losses are independent, so they can be composed as distributions. The losses of read-outs that share noise
+        are not: the further cost of a later one belongs to outcomes on which the others lost (docs/proofs/sketches.md,
+        section 9).
         """
         sums = (reduce(Cost.plus, (each.cost for each in items), NOTHING) for items in _independent(self.items))
         return tuple(cost for cost in sums if cost != NOTHING)
 
 
 def _independent(items: Iterable[Item]) -> list[list[Item]]:
-    """Return the charges in groups: together if they share noise, also by way of others."""
+    """Group the charges: together if they share noise, even through others."""
     groups: list[tuple[frozenset[str], list[Item]]] = []
     for each in items:
         reading = each.charged.charge.reading
@@ -142,7 +143,7 @@ def balance_of(entries: Iterable[Entry]) -> Balance:
 
 
 class _WrongEntryError(DataError):
-    """An entry does not follow those before it."""
+    """An entry does not follow from those before it."""
 
 
 class _Pending(NamedTuple):
@@ -154,10 +155,10 @@ class _Pending(NamedTuple):
 
 
 class Sums:
-    """What is spent of each budget after some entries, the last of which has ``number`` and ``head``, its digest.
+    """What was spent of each budget after some entries; the last one has ``number`` and the digest ``head``.
 
-    Entries are read lightly: the chain, the budgets, what each charge costs, and which were voided. Whether each costs
-    what its guarantee says, verification computes.
+    Only part of each entry is checked: the chain, the budgets, the cost of each charge, and which were voided. Whether
+    each cost matches its guarantee is left to verification.
     """
 
     def __init__(self, ledger: str) -> None:
@@ -169,11 +170,11 @@ class Sums:
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The data sets that have a budget, in the order of their budgets."""
+        """The data sets with a budget, in the order of their budgets."""
         return tuple(self._budgets)
 
     def of(self, dataset: str, shown: str) -> tuple[Budget, Cost]:
-        """Return the budget of a data set, and what is spent of it."""
+        """Return the budget of a data set, and what was spent of it."""
         if dataset not in self._budgets:
             raise no_dataset(dataset, self.datasets, shown)
         return self._budgets[dataset], self._spent[dataset]
@@ -184,17 +185,17 @@ class Sums:
         return self._ledger == state.ledger_id() and last is not None and last.digest == self.head
 
     def follow(self, row: Row) -> None:
-        """Add the next entry, or refuse one that a ledger does not append after the others."""
+        """Add the next entry, or refuse one that a ledger would not append after the others."""
         place = self.number + 1
         if row.number != place:
             raise _WrongEntryError(f"entry {place} is missing")
         try:
             self._add_chained(row, json.loads(row.document))
-            # Whatever could not be shown or verified is not charged upon.
+            # An entry that cannot be shown or verified must not be built upon.
             Entry.read(row.document)
         except _WrongEntryError:
             raise
-        # Also sentences of others about a number or a unit that is none.
+        # This includes other functions' errors about an invalid number or unit.
         except (DataError, UsageError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise _WrongEntryError(f"entry {place} is not in the format of this version") from None
         self.number, self.head = place, row.digest
@@ -235,7 +236,7 @@ class Sums:
 
 
 def sums_of(state: SqlTransaction, known: Sums | None, shown: str) -> Sums:
-    """Return what all entries of a ledger add up to.
+    """Return the sums of all entries of a ledger.
 
     If the ledger has the last entry of ``known``, only those after it are followed.
     """

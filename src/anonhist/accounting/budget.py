@@ -21,7 +21,7 @@ _LARGEST_DENOMINATOR, _FINEST = 4096, 10**18
 
 
 def parse_name(name: str) -> str:
-    """Return the name of a data set, or refuse what would not fit on one line."""
+    """Return the name of a data set, or refuse one that would not fit on one line."""
     if (
         not isinstance(name, str)
         or not 0 < len(name) <= _LONGEST_NAME
@@ -45,10 +45,11 @@ def parse_limit(value: EpsilonLike, name: str) -> Fraction:
 
 
 def is_plain(number: Fraction) -> bool:
-    """Return whether a ledger takes a number as it is: its denominator divides lcm(1, …, 4096) · 10¹⁸.
+    """Return whether a ledger stores a number exactly: its denominator divides lcm(1, …, 4096) · 10¹⁸.
 
-    So it is for at most 18 decimals, for denominators up to 4,096, and for all sums and differences of such numbers,
-    whose denominators have at most 1,802 digits, therefore. Those of sums of any numbers would grow without end.
+    This holds for numbers with at most 18 decimals, for denominators up to 4,096, and for all sums and differences of
+    such numbers, whose denominators therefore have at most 1,802 digits. Denominators of sums of arbitrary numbers
+    would grow without end.
     """
     return _common_denominator() % number.denominator == 0
 
@@ -59,7 +60,7 @@ def _common_denominator() -> int:
 
 
 def rounded_down(number: Fraction) -> Fraction:
-    """Return the number itself if a ledger takes it as it is, otherwise with 18 decimals, and no larger."""
+    """Return the number itself if a ledger stores it exactly, otherwise rounded down to 18 decimals."""
     return number if is_plain(number) else Fraction(math.floor(number * _FINEST), _FINEST)
 
 
@@ -70,7 +71,7 @@ class Cost(NamedTuple):
     delta: Fraction
 
     def plus(self, other: Cost) -> Cost:
-        """Return both together."""
+        """Return the sum of both costs."""
         return Cost(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def minus(self, other: Cost) -> Cost:
@@ -87,10 +88,10 @@ NOTHING = Cost(Fraction(0), Fraction(0))
 
 @frozen
 class Budget:
-    """How much privacy a data set may lose in all, for one kind of unit.
+    """How much privacy a data set may lose in total, for one kind of unit.
 
-    It belongs to the data, not to whoever asks: analysts who talk to each other can add up what they learned. It
-    belongs to a kind of unit, such as users, whatever number of items of each a release takes.
+    It belongs to the data, not to an analyst, because analysts can combine what they learned. It belongs to a kind of
+    unit, such as users, however many items of each a release uses.
 
     Attributes
     ----------
@@ -102,7 +103,7 @@ class Budget:
         The limits, exact; δ is 10⁻⁹ by default, since some releases have one.
     relation
         Which data sets are neighbors. A release for units added or removed costs a budget for replaced units twice
-        its ε; the other way round it is refused.
+        its ε; the opposite is refused.
 
     Raises
     ------
@@ -132,13 +133,13 @@ class Budget:
         """Return the cost of a release with this guarantee.
 
         Its guarantee is converted to the unit and relation of the budget
-        (:meth:`~anonhist.privacy.guarantee.Guarantee.for_neighbors`) without assuming anything of the data. Where
-        parties share the noise, the larger ε toward a party counts.
+        (:meth:`~anonhist.privacy.guarantee.Guarantee.for_neighbors`) without an assumption about the data. If parties
+        share the noise, the larger ε toward a party counts.
 
         Raises
         ------
         UsageError
-            If it says nothing about the unit of the budget.
+            If the guarantee does not cover the unit of the budget.
 
         Examples
         --------
@@ -176,11 +177,11 @@ _CHANGES = {
 
 
 def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
-    """Describe what is left of a budget, which is public in a ledger."""
+    """Describe the rest of a budget, which is public in a ledger."""
     place = 0 if cost.epsilon > left.epsilon else 1
     asked = equal("εδ"[place], amount(cost[place], longest=_SHORT))
     limit = amount(budget.limit[place], longest=_SHORT)
-    # Less than the last decimal to which costs are rounded is nothing.
+    # Amounts below the last decimal to which costs are rounded count as zero.
     is_spent = left[place] * _FINEST < 1
     there = "nothing" if is_spent else amount(left[place], rounding=ROUND_FLOOR, longest=_SHORT)
     way_out = {
@@ -205,7 +206,7 @@ def amount(value: Fraction, *, rounding: str = ROUND_CEILING, longest: int = 8) 
 
 
 def amount_left(value: Fraction) -> str:
-    """Format the rest of ε or δ, rounded down."""
+    """Format the remaining ε or δ, rounded down."""
     return amount(value, rounding=ROUND_FLOOR)
 
 

@@ -27,7 +27,7 @@ def damaged(shown: str, what: str) -> DataError:
 
 
 def exact(text: object) -> Fraction:
-    """Return a number of privacy, which ledgers write as a fraction: at least 0, and never in floating point."""
+    """Return an exact ε or δ, which ledgers write as a fraction: at least 0, and never in floating point."""
     try:
         if isinstance(text, str) and _FRACTION.fullmatch(text):
             return Fraction(text)
@@ -37,7 +37,7 @@ def exact(text: object) -> Fraction:
 
 
 def _hexadecimal(what: str, digits: int) -> Callable[[str], str]:
-    """Return what refuses a text that is not so many hexadecimal digits."""
+    """Return a check that refuses a text unless it has this many hexadecimal digits."""
     written = re.compile(f"[0-9a-f]{{{digits}}}")
 
     def parse(given: str) -> str:
@@ -53,9 +53,9 @@ _LANES, _DIGITS = 4, 16
 
 
 class NoisePart(NamedTuple):
-    """A part of the noise of a sketch: a random public name, and the cost of changing one counter by one.
+    """A part of a sketch's noise: a random public name, and the cost of changing one counter by one.
 
-    A share of a noise does not protect alone: it is not ``is_whole``.
+    A share of noise alone does not protect: its ``is_whole`` is false.
     """
 
     identity: str
@@ -65,10 +65,10 @@ class NoisePart(NamedTuple):
 
 @frozen
 class Reading:
-    """Which state of a sketch is read: the parts of its noise, and a fingerprint of its counters.
+    """Identifies the state of a sketch that is read: the parts of its noise, and a fingerprint of its counters.
 
-    The fingerprint is 64 hexadecimal digits, four numbers of 64 bits. That of the sum of two states is the sum of
-    theirs.
+    The fingerprint is 64 hexadecimal digits, four numbers of 64 bits. The fingerprint of a sum of two states is the sum
+    of their fingerprints.
     """
 
     parts: tuple[NoisePart, ...]
@@ -97,7 +97,7 @@ class Reading:
 class EarlierReading:
     """A read-out that was charged before.
 
-    ``paid`` is what it cost the data set that is charged now: nothing if another one was charged.
+    ``paid`` is its cost to the data set that is charged now: nothing if another one was charged.
     """
 
     entry: int
@@ -106,11 +106,11 @@ class EarlierReading:
 
 
 def further_cost(asked: Reading, cost: Cost, earlier: Iterable[EarlierReading]) -> Cost:
-    """Return the cost of a read-out after others with the same noise, or refuse it.
+    """Return the further cost of a read-out after others with the same noise, or refuse it.
 
-    All read-outs of its parts together cost what the guarantee of the largest says, if nothing was counted in between,
-    or new noise covers it (docs/proofs/sketches.md, section 9). So what was paid for its parts is taken off; a noise
-    that was read in another state, without new noise that hides what was counted in between, is refused.
+    All read-outs of its parts together cost what the guarantee of the largest states, if nothing was counted in
+    between, or new noise covers it (docs/proofs/sketches.md, section 9). So earlier payments for its parts are
+    deducted; noise that was read in another state, without new noise to hide what was counted in between, is refused.
     """
     own = asked.identities
     related = [each for each in earlier if own & each.reading.identities]
@@ -140,7 +140,7 @@ def _is_known(asked: Reading, within: list[EarlierReading]) -> bool:
 
 
 def _is_new(asked: Reading, within: list[EarlierReading]) -> bool:
-    """Return whether it has noise of its own, which protects all that it counts as well as any other part does."""
+    """Return whether it has its own noise, which protects everything it counts as well as any other part does."""
     seen = frozenset[str]().union(*(each.reading.identities for each in within))
     least = min(part.rate for part in asked.parts)
     return any(part.is_whole and part.rate == least and part.identity not in seen for part in asked.parts)
@@ -161,7 +161,7 @@ def parse_run_id(given: str) -> str:
 
 
 def as_setting(value: object) -> str:
-    """Return a public setting as a short line of text, the same for equal values: of long ones a digest."""
+    """Return a public setting as a short line of text, the same for equal values; long ones become a digest."""
     text = value if isinstance(value, str) else repr(value)
     if not text.isprintable():
         text = ascii(text)
@@ -172,7 +172,8 @@ def as_setting(value: object) -> str:
 class Run:
     """A run, and its settings beyond those of its charge.
 
-    Its id is the same for each try. Settings are all else that decides what is released, by name: public texts.
+    Its id is the same for each attempt. Settings are all other inputs that determine the release, by name: public
+    texts.
     """
 
     id: Checked[str] = converted(parse_run_id)
@@ -208,8 +209,8 @@ def parse_line(text: str, name: str) -> str:
 class Charge:
     """The charge of a release to a data set, before the release is made.
 
-    Parameters of the mechanism are public. A release that is read from a sketch, whose noise was drawn before, names
-    the state that is read; one that may be started again under one name is of a run, which is charged once.
+    Parameters of the mechanism are public. A release read from a sketch, whose noise was drawn before, names the state
+    that is read. A release that may be started again under one name belongs to a run, which is charged once.
     """
 
     dataset: str
@@ -237,7 +238,7 @@ class Charge:
 
 @frozen
 class Receipt:
-    """Where a charge stands in a ledger; a release carries it, so that a ledger that forgot it is found out.
+    """The place of a charge in a ledger; a release carries it, so that a ledger without the charge is detected.
 
     Attributes
     ----------
@@ -260,10 +261,10 @@ class Receipt:
 
 
 def who() -> str:
-    """Return the name of the person who runs this, as the system knows it; empty if it does not.
+    """Return the name of the user who runs this, as the system knows it; empty if it does not.
 
-    Environment variables such as ``LOGNAME`` come first. If they say what is not a line of text, the list of users is
-    asked.
+    Environment variables such as ``LOGNAME`` come first. If their value is not a line of text, the system's user
+    database is asked.
     """
     for ask in (getpass.getuser, _listed_name):
         try:
@@ -281,5 +282,5 @@ def _listed_name() -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text of a file as it can be printed: signs that would drive a terminal are spelled out."""
+    """Return text from a file in printable form: characters that would control a terminal are escaped."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -1,4 +1,4 @@
-"""Entries of a ledger, as canonical text, each chained to all before it by SHA-256, and the charges among them."""
+"""Entries of a ledger, as canonical text, each chained to all before it by SHA-256, and charges among them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from anonhist.version import __version__
 
 @dataclass(frozen=True)
 class Created:
-    """A data set got a budget."""
+    """A budget was created for a data set."""
 
     kind: ClassVar[str] = "create"
     about: ClassVar[None] = None
@@ -42,7 +42,7 @@ class Created:
         return self.budget.dataset
 
     def details(self) -> dict[str, Any]:
-        """Return its content except the data set, as JSON values."""
+        """Return its fields except the data set, as JSON values."""
         told = self.budget
         return {
             "unit": told.kind,
@@ -60,7 +60,7 @@ class Created:
 
 @dataclass(frozen=True)
 class Charged:
-    """A release is about to be made, and costs this much."""
+    """A release is about to be made, at this cost."""
 
     kind: ClassVar[str] = "charge"
     about: ClassVar[None] = None
@@ -73,7 +73,7 @@ class Charged:
         return self.charge.dataset
 
     def details(self) -> dict[str, Any]:
-        """Return its content except the data set, as JSON values."""
+        """Return its fields except the data set, as JSON values."""
         told, unit = self.charge.guarantee, self.charge.guarantee.unit
         party, reading, run = told.party_epsilon, self.charge.reading, self.charge.run
         return {
@@ -113,10 +113,10 @@ class Charged:
 
 @dataclass(frozen=True)
 class Completed:
-    """The release of a charge is whole on the disk; its content has this digest.
+    """The release of a charge is complete on disk; its content has this digest.
 
-    ``rest`` is that of what its content leaves out, such as intervals: for a release, but not in old entries. ``file``
-    is that of its bytes, if a run wrote CSV, by which alone such a file is known again.
+    ``rest`` is the digest of what its content leaves out, such as intervals: for a release, but not in old entries.
+    ``file`` is the digest of its bytes, if a run wrote CSV, because only the bytes identify such a file.
     """
 
     kind: ClassVar[str] = "complete"
@@ -127,7 +127,7 @@ class Completed:
     file: str | None = None
 
     def details(self) -> dict[str, Any]:
-        """Return its content except the data set, as JSON values."""
+        """Return its fields except the data set, as JSON values."""
         told = {name: digest for name, digest in {"rest": self.rest, "file": self.file}.items() if digest is not None}
         return {"charge": self.about, "digest": self.digest, **told}
 
@@ -141,7 +141,7 @@ class Completed:
 
 @dataclass(frozen=True)
 class Voided:
-    """A charge was taken back: nothing was learned from the data."""
+    """A charge was taken back, because nothing was learned from the data."""
 
     kind: ClassVar[str] = "void"
     dataset: str
@@ -149,7 +149,7 @@ class Voided:
     reason: str
 
     def details(self) -> dict[str, Any]:
-        """Return its content except the data set, as JSON values."""
+        """Return its fields except the data set, as JSON values."""
         return {"charge": self.about, "reason": self.reason}
 
     @classmethod
@@ -166,7 +166,7 @@ _KINDS: dict[str, type[Event]] = {each.kind: each for each in (Created, Charged,
 class Entry:
     """One line of a ledger: what happened, when (in UTC, ISO 8601), who ran the program, and its version.
 
-    Numbers of entries begin at 1.
+    Entry numbers begin at 1.
     """
 
     ledger: str
@@ -178,7 +178,7 @@ class Entry:
 
     @property
     def document(self) -> str:
-        """The entry as canonical JSON: keys sorted, no spaces, numbers of privacy as exact fractions in text."""
+        """The entry as canonical JSON: keys sorted, no spaces, ε and δ as exact fractions in text."""
         fields = {
             "ledger": self.ledger,
             "number": self.number,
@@ -197,11 +197,11 @@ class Entry:
         try:
             told = json.loads(document)
             if "\\u" in document:
-                canonical(told).encode()  # halves of characters are no text
+                canonical(told).encode()  # Lone surrogates are not valid text.
             event = _KINDS[told["kind"]].read(told["dataset"], told["details"])
             named = (_text(told[each]) for each in ("time", "by", "version"))
             return cls(_text(told["ledger"]), _number(told["number"]), event, *named)
-        # Also numbers that no memory has room for, and lists in lists without end.
+        # This includes numbers too large for memory, and endlessly nested lists.
         except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, UsageError):
             raise DataError("an entry is not in the format of this version") from None
 
@@ -219,26 +219,26 @@ def _text(value: object) -> str:
 
 
 def canonical(value: object) -> str:
-    """Return a JSON value as text, always the same for equal values."""
+    """Return a JSON value as text that is always the same for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def chained(previous: str, document: str) -> str:
-    """Return the digest of an entry: SHA-256 of the digest before it and its document."""
+    """Return the digest of an entry: SHA-256 of the previous digest and the entry's document."""
     return hashlib.sha256(f"{previous}\n{document}".encode()).hexdigest()
 
 
 def now() -> str:
-    """Return the time, in UTC, to the microsecond."""
+    """Return the current time, in UTC, to the microsecond."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-# So begins what an entry says of a read-out; where texts have this, it is spelled otherwise.
+# A read-out's part of an entry begins with this; in other texts, it is escaped.
 _READING = '"reading":{'
 
 
 def read_entry(row: Row, shown: str) -> Entry:
-    """Return the stored entry, or raise an error that names the damaged one."""
+    """Return the stored entry, or raise an error that names the damaged entry."""
     try:
         return Entry.read(row.document)
     except DataError:
@@ -261,7 +261,7 @@ def append(ours: SqlTransaction, event: Event) -> Row:
 
 
 def charge_at(state: SqlTransaction, number: int, shown: str, dataset: str | None = None) -> Charged:
-    """Return the charge with a number."""
+    """Return the charge with this number."""
     row = state.row(number)
     event = None if row is None else read_entry(row, shown).event
     if not isinstance(event, Charged) or dataset not in {None, event.dataset}:
@@ -281,7 +281,7 @@ def charge_of(state: SqlTransaction, receipt: Receipt, shown: str) -> Charged:
 
 
 def readings_of(state: SqlTransaction, dataset: str, shown: str) -> Iterator[EarlierReading]:
-    """Yield all read-outs of sketches that were charged, whichever data set was; what others paid does not count."""
+    """Yield all charged read-outs of sketches, of any data set; payments of other data sets do not count."""
     for row in state.rows(None):
         if _READING in row.document:
             event = read_entry(row, shown).event
@@ -293,14 +293,14 @@ def readings_of(state: SqlTransaction, dataset: str, shown: str) -> Iterator[Ear
 
 @dataclass(frozen=True)
 class Repeated:
-    """The charge of a run that was started before; ``outcome`` is None if its process died, or runs."""
+    """The charge of a run that was started before; ``outcome`` is None if its process died or is running."""
 
     receipt: Receipt
     charge: Charge
     outcome: Completed | None
 
     def refusal(self, shown: str, *, file: str = "") -> RunError:
-        """Return why it is not charged once more: noise is never drawn twice under one charge."""
+        """Return why it is not charged again: noise is never drawn twice under one charge."""
         run = self.charge.run
         name, number = "" if run is None else run.id, self.receipt.entry
         if self.outcome is not None:
@@ -318,9 +318,10 @@ class Repeated:
 
 
 def earlier_run(state: SqlTransaction, asked: Charge, shown: str) -> Repeated | None:
-    """Return the charge of the same run that was not voided, if there is one; refuse one with other settings.
+    """Return the charge of the same run that was not voided, if any; refuse one with other settings.
 
-    A read-out of a sketch draws no noise, and may be charged again: then it is the last whose release is whole.
+    A read-out of a sketch draws no noise, and may be charged again: then the result is the last charge whose release is
+    complete.
     """
     if asked.run is None:
         return None
@@ -342,7 +343,7 @@ def earlier_run(state: SqlTransaction, asked: Charge, shown: str) -> Repeated | 
 
 
 def _charges(state: SqlTransaction, run_id: str, shown: str) -> Iterator[tuple[int, str, Charged]]:
-    # So an entry spells it; where other texts have this, quotes are escaped.
+    # An entry spells it this way; in other texts that contain it, quotes are escaped.
     spelled = f'"run":{{"id":{canonical(run_id)},'
     for row in state.rows(None):
         if spelled in row.document:

@@ -1,4 +1,4 @@
-"""A ledger: budgets of data sets, and every release that was charged to them."""
+"""A ledger: budgets of data sets, and all releases charged to them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from anonhist.privacy.conversion import epsilon_at
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")
 
-# Settings as PostgreSQL's programs take them, addresses without their slashes, and files with parameters.
+# Settings in the form of PostgreSQL's programs, addresses without their slashes, and files with parameters.
 _MAY_HOLD_A_SECRET = re.compile(
     r"^\s*postgres(?:ql)?:(?!//)|^(?!postgres).*(?:\b(?:password|passfile|host|user|dbname)\s*=|[?#])", re.IGNORECASE
 )
@@ -70,7 +70,7 @@ def storage_at(address: str) -> SqlStorage:
 
 
 def _has_odd_colon(address: str) -> bool:
-    """Return whether an address has a colon before something that is no port: it may be a user and a password."""
+    """Return whether an address has a colon before something other than a port: it may separate user and password."""
     parts = urlsplit(address)
     hosts = _NUMERIC_HOST.sub("", parts.netloc.rpartition("@")[2]).split(",")
     ports = [host.partition(":")[2] for host in hosts]
@@ -86,17 +86,17 @@ class Quote(NamedTuple):
 
 
 class Ledger:
-    """A durable record of what releases of data sets cost, which refuses to overspend.
+    """A durable record of the costs of a data set's releases, which refuses to overspend.
 
     A charge is on the disk before its release reads private data, and a charge that would exceed the budget is refused
-    in the same step, however many processes ask at once. Entries are only ever added, and chained by SHA-256.
-    docs/budget.md says what a ledger can protect from, and what it cannot.
+    in the same step, however many processes ask at once. Entries are only ever added, and are chained by SHA-256.
+    docs/budget.md says what a ledger can protect against, and what it cannot.
 
     Parameters
     ----------
     address
         A file, as its path or ``sqlite:///PATH``, or ``postgresql://…`` (the extra ``ledger``), whose parameter
-        ``schema`` names the schema, by default ``anonhist``. It is opened when it is first used, and closed at the end
+        ``schema`` names the schema, by default ``anonhist``. It is opened on first use, and closed at the end
         of a ``with`` block, or with :meth:`close`. Threads may share it, and a forked process opens its own connection.
 
     Examples
@@ -114,14 +114,14 @@ class Ledger:
 
     def __init__(self, address: str) -> None:
         self._storage: SqlStorage = storage_at(address)
-        # What the entries added up to when something was last charged: only those since then are read again.
+        # The sums of all entries at the last charge: only later entries are read again.
         self._sums: Sums | None = None
 
     def __repr__(self) -> str:
         return f"Ledger({self._storage.shown!r})"
 
     def __reduce__(self) -> NoReturn:
-        """Refuse: the address may hold a password, which no pickle should."""
+        """Refuse, because the address may hold a password, which no pickle should contain."""
         raise UsageError("A ledger cannot be pickled or copied: open it by its address in each process.")
 
     def __enter__(self) -> Self:
@@ -133,7 +133,7 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
-        """Close the database; it is opened again when used."""
+        """Close the database; it is reopened when used."""
         self._storage.close()
 
     @property
@@ -150,7 +150,7 @@ class Ledger:
         delta: EpsilonLike = DEFAULT_DELTA,
         relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     ) -> Budget:
-        """Give a data set a budget; the ledger is made if it is not there.
+        """Give a data set a budget; the ledger is created if it does not exist.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Ledger:
         Raises
         ------
         UsageError
-            If a value is impossible, or the data set has a budget; or if the denominator of ε or δ does not
+            If a value is impossible, or the data set already has a budget; or if the denominator of ε or δ does not
             divide lcm(1, …, 4096) · 10¹⁸.
         """
         budget = Budget(dataset, unit, epsilon, delta, relation)
@@ -181,13 +181,13 @@ class Ledger:
         return budget
 
     def charge(self, asked: Charge) -> Receipt:
-        """Record what a release will cost, before private data are read; on the disk when this returns.
+        """Record the cost of a release before private data are read; it is on the disk when this returns.
 
-        What is spent is added up from the entries. ε and δ whose denominator does not divide lcm(1, …, 4096) · 10¹⁸ are
-        rounded up to 18 decimals, so that sums stay short. What is read from a sketch again costs no more, and what is
-        read from the sum of sketches costs less by what was charged for them
-        (:func:`~anonhist.accounting.charge.further_cost`). A run is charged once, unless that charge was voided; but
-        it may read a sketch again, which draws no noise.
+        The amount spent is added up from the entries. ε and δ whose denominator does not divide lcm(1, …, 4096) · 10¹⁸
+        are rounded up to 18 decimals, so that sums stay short. Reading the same state of a sketch again costs nothing
+        more, and reading a sum of sketches costs less by the earlier charges for them
+        (:func:`~anonhist.accounting.charge.further_cost`). A run is charged once, unless that charge was voided; but it
+        may read a sketch again, which draws no noise.
 
         Raises
         ------
@@ -230,7 +230,7 @@ class Ledger:
         return quote
 
     def _followed(self, ours: SqlTransaction) -> Sums:
-        """Return what all entries add up to. Where that is cut short, as by Ctrl-C, half an entry must not be known."""
+        """Return the sums of all entries; if this is interrupted, as by Ctrl-C, no half-read entry may count."""
         known, self._sums = self._sums, None
         self._sums = sums_of(ours, known, self.shown)
         return self._sums
@@ -241,7 +241,7 @@ class Ledger:
         Raises
         ------
         UsageError
-            If that has other settings.
+            If that charge has other settings.
         """
         with self._storage.reading() as state:
             return earlier_run(state, asked, self.shown)
@@ -253,16 +253,16 @@ class Ledger:
         return known is not None and isinstance(read_entry(known, self.shown).event, Voided)
 
     def complete(self, receipt: Receipt, digest: str, rest: str | None = None, file: str | None = None) -> None:
-        """Record that the release of a charge is whole on the disk.
+        """Record that the release of a charge is complete on the disk.
 
         Parameters
         ----------
         receipt
             The receipt of the charge.
         digest, rest
-            The digests of the content of the release, and of what that leaves out, such as intervals.
+            The digests of the release's content, and of what the content leaves out, such as intervals.
         file
-            That of the bytes of its file, if the file itself holds no receipt.
+            The digest of its file's bytes, if the file itself holds no receipt.
 
         Raises
         ------
@@ -288,22 +288,22 @@ class Ledger:
             append(ours, completed)
 
     def void(self, entry: int, reason: str, *, dataset: str | None = None) -> None:
-        """Take a charge back, if nothing was learned from the data: its ε and δ can be spent again.
+        """Take back a charge from which nothing was learned about the data: its ε and δ can be spent again.
 
         Parameters
         ----------
         entry
             The number of the entry of the charge.
         reason
-            Why, in words.
+            The reason, in words.
         dataset
-            The data set whose charge it must be, if given.
+            If given, the data set that must have been charged.
 
         Raises
         ------
         UsageError
-            If there is no such charge, its release was completed, or it was already voided; or if it is a read-out of
-            a sketch, which can be made again at no cost, and of which the ledger keeps a fingerprint.
+            If there is no such charge, its release was completed, or it was already voided; or if it is a read-out of a
+            sketch, which can be repeated at no cost, and whose fingerprint the ledger keeps.
         """
         if not parse_line(reason, "reason"):
             raise UsageError("`reason` must explain why nothing was learned from the data.")
@@ -322,7 +322,7 @@ class Ledger:
             append(ours, Voided(charged.dataset, entry, reason))
 
     def check_receipt(self, receipt: Receipt, dataset: str) -> None:
-        """Refuse a receipt unless it is of a charge to this data set.
+        """Refuse a receipt unless it is for a charge to this data set.
 
         Raises
         ------
@@ -344,7 +344,7 @@ class Ledger:
         return tuple(read_entry(row, self.shown) for row in self.rows(dataset))
 
     def rows(self, dataset: str | None = None) -> list[Row]:
-        """Return the entries as they are stored."""
+        """Return the entries as stored."""
         with self._storage.reading() as state:
             rows = state.rows(dataset)
             if dataset is not None and not rows:
@@ -352,7 +352,7 @@ class Ledger:
             return rows
 
     def balance(self, dataset: str) -> Balance:
-        """Return what a budget was, what was charged to it, and what is left.
+        """Return a budget, its charges, and what is left of it.
 
         Raises
         ------
@@ -372,7 +372,7 @@ _DAYS["year"] = Fraction(365)
 _LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _SPAN = re.compile(r"([1-9][0-9]{0,3})\s*([dwmy]|days?|weeks?|months?|quarters?|years?)")
 _MOST = 10_000
-# Of the highest ε that fits, as many halvings as give four digits.
+# This many halvings determine the highest ε that fits to four digits.
 _HALVINGS = 16
 
 
@@ -398,9 +398,9 @@ def count_releases(every: str, span: str) -> int:
 class Schedule:
     """What each of several releases may cost.
 
-    ``plain`` is ε and δ of each, so that all of them fit into what is left: rounded down to what a ledger takes as it
-    is. ``at_delta`` is ε of each, if each has δ = 0, such that all releases of the data set, past and planned, together
-    have no more than ε of the budget at its δ; None if that was not asked for. A ledger counts the plain sum.
+    ``plain`` is ε and δ of each, so that all of them fit into the rest: rounded down to numbers that a ledger stores
+    exactly. ``at_delta`` is ε of each, if each has δ = 0, such that all releases of the data set, past and planned,
+    together stay within the budget's ε at its δ; None if that was not requested. A ledger counts the plain sum.
     """
 
     releases: int

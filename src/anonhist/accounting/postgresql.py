@@ -1,4 +1,4 @@
-"""A ledger in a PostgreSQL database, by psycopg (the extra ``ledger``)."""
+"""A ledger in a PostgreSQL database, accessed with psycopg (the extra ``ledger``)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, MissingExtraError, OutputError, UsageError, mask
 
 _DEFAULT, _OF_OLD_VERSIONS = "anonhist", "public"
-# Nothing to quote or to fold, so that there is one way to write it.
+# These names need no quoting or case folding, so that there is one way to write each.
 _NAME = re.compile("(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}")
-# Parameters that lead to another database than the one that is shown.
+# Parameters that would lead to another database than the one shown.
 _ELSEWHERE = frozenset({"dbname", "service"})
-# Everybody sees these two tables, whatever rights they have to the schemas.
+# Everybody can see these two tables, whatever their rights to the schemas.
 _FOUND = """SELECT n.nspname, c.relname, c.relkind FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relname IN ('anonhist_ledger', 'anonhist_entries') AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -26,14 +26,14 @@ _MAY_CREATE = "SELECT pg_catalog.has_database_privilege(pg_catalog.current_datab
 
 
 class Placed(NamedTuple):
-    """Where a ledger is: its address as libpq takes it, and its schema, which needs no quotes."""
+    """The place of a ledger: its address in libpq's form, and its schema, which needs no quotes."""
 
     address: str
     schema: str
 
 
 def placed(address: str) -> Placed:
-    """Take the schema out of an address, which libpq does not know; refuse one that is named twice or needs quotes.
+    """Split off an address's schema, which libpq does not know; refuse one given twice or in need of quotes.
 
     The parameters begin at the first ``?`` after user and password, which end at the first ``@`` before a ``/``, as for
     libpq. The address must name the database itself.
@@ -43,7 +43,7 @@ def placed(address: str) -> Placed:
     start = len(user) + 1 if at and "/" not in user else 0
     place, _, parameters = rest[start:].partition("?")
     if not place.partition("/")[2]:
-        # libpq would take one named like the user, or what the environment says.
+        # Otherwise libpq would take a database named like the user, or one from the environment.
         raise UsageError("The address of a ledger must name the database: postgresql://host/database.")
     schemas, others = [_DEFAULT], []
     for each in filter(None, parameters.split("&")):
@@ -66,7 +66,7 @@ def placed(address: str) -> Placed:
 
 
 def ledgers(connection: Any) -> dict[str, frozenset[str]]:
-    """Return all schemas of a database that have tables of a ledger, temporary ones too, and which."""
+    """Return all schemas of a database that have a ledger's tables, including temporary schemas, with these tables."""
     found: dict[str, set[str]] = {}
     for schema, table, kind in connection.execute(_FOUND).fetchall():
         found.setdefault(schema, set()).add(table if kind == "r" else f"{table}, which is not a table")
@@ -97,17 +97,17 @@ def check_sole(found: Mapping[str, frozenset[str]], schema: str, shown: str) -> 
 
 
 def is_temporary(schema: str) -> bool:
-    """Return whether a schema ends with a session."""
+    """Return whether a schema disappears at the end of a session."""
     return schema.startswith("pg_temp_")
 
 
 def is_named_on_purpose(schema: str) -> bool:
-    """Return whether an address can name a schema, and it is not where old versions made their tables."""
+    """Return whether an address can name a schema, and it is not where old versions created their tables."""
     return bool(_NAME.fullmatch(schema)) and schema != _OF_OLD_VERSIONS
 
 
 def make_schema(connection: Any, schema: str, shown: str) -> None:
-    """Make a schema if it is not there, for its owner alone."""
+    """Create a schema if it does not exist, for its owner alone."""
     if connection.execute(_EXISTS, (schema,)).fetchone()[0]:
         return
     if not connection.execute(_MAY_CREATE).fetchone()[0]:
@@ -120,22 +120,22 @@ def make_schema(connection: Any, schema: str, shown: str) -> None:
 
 # How long to wait for other processes: for a connection, and for their transactions.
 _CONNECT_SECONDS, _PATIENCE = 20, "60s"
-_LOCK = 6_215_907_433  # any number that nobody else in the database takes: who makes the tables holds it
+_LOCK = 6_215_907_433  # any number that nobody else in the database uses: whoever creates the tables holds it
 _FUNCTION = """CREATE FUNCTION anonhist_never_changed() RETURNS trigger AS
     $$ BEGIN RAISE EXCEPTION 'entries are never changed'; END $$ LANGUAGE plpgsql"""
 _TRIGGER = """CREATE TRIGGER anonhist_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON anonhist_entries
     FOR EACH STATEMENT EXECUTE FUNCTION anonhist_never_changed()"""
-# What is made in the schema of the ledger, and named with it wherever it is used.
+# Objects that are created in the ledger's schema, and named with it wherever they are used.
 _TABLE, _MADE = re.compile(r"CREATE TABLE (\w+)"), re.compile(r"CREATE (?:OR REPLACE )?(?:TABLE|FUNCTION) (\w+)")
 
 
 class PostgresqlStorage(SqlStorage):
-    """A schema of a database that others may use, too: no other schema of it may have a ledger.
+    """A schema of a database that others may use, too; no other schema of it may hold a ledger.
 
-    Every name is written with its schema, and nothing else is looked for but what PostgreSQL brings: settings of a
-    person, a database or an address lead nowhere else. They are made anew for each transaction, since a pool may hand
-    each to another session. A transaction is on the server's disk before its block ends: ``synchronous_commit`` is on.
-    A password in the address is never shown.
+    Every name is written with its schema, and otherwise only PostgreSQL's own names are looked up, so settings of a
+    user, a database or an address cannot lead elsewhere. The settings are made again for each transaction, because a
+    pool may hand each one to another session. A transaction is on the server's disk before its block ends:
+    ``synchronous_commit`` is on. A password in the address is never shown.
     """
 
     mark = "%s"
@@ -175,8 +175,8 @@ class PostgresqlStorage(SqlStorage):
                 "A ledger in PostgreSQL needs psycopg; install it with: pip install 'anonhist[ledger]'."
             ) from None
         try:
-            # No statements are prepared: a pool may hand the next transaction to a session that does not have them.
-            # Databases without an encoding would hand over bytes.
+            # No statements are prepared, because a pool may hand the next transaction to a session without them.
+            # Databases without an encoding would return bytes.
             return psycopg.connect(
                 self._address,
                 connect_timeout=_CONNECT_SECONDS,
@@ -190,7 +190,7 @@ class PostgresqlStorage(SqlStorage):
     def _refuse_connection(self, error: Exception) -> Never:
         """Return why the connection failed: libpq gives only text, so ping the server.
 
-        For that it takes neither user nor password.
+        The ping needs neither user nor password.
         """
         import psycopg
 
@@ -214,7 +214,7 @@ class PostgresqlStorage(SqlStorage):
 
     def _begin(self, connection: Any, *, write: bool) -> None:
         settings = {"search_path": "pg_catalog, pg_temp", "synchronous_commit": "on", "lock_timeout": f"'{_PATIENCE}'"}
-        # Else, if it writes, rows that an earlier transaction saw would be seen again after the lock was had.
+        # Otherwise a writing transaction that has the lock would see rows as they were before it waited.
         level = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
         lock = (f"SELECT pg_catalog.pg_advisory_xact_lock({_LOCK})",) if write else ()
         set_them = (f"SET LOCAL {name} TO {value}" for name, value in settings.items())
@@ -256,7 +256,7 @@ class PostgresqlStorage(SqlStorage):
             ) from None
         if state == "53100":  # disk_full
             raise OutputError(f"The ledger {name} could not be written: make room on its disk.") from None
-        if state is None or state[:2] in {"08", "57"}:  # the connection broke, or the server ends
+        if state is None or state[:2] in {"08", "57"}:  # the connection broke, or the server is shutting down
             raise DataError(
                 f"The connection to the ledger {name} broke, and a charge may have been recorded: see 'anonhist budget "
                 "show', and void it if it was."
@@ -270,7 +270,7 @@ class PostgresqlStorage(SqlStorage):
 _TABLES = """SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname), pg_catalog.pg_get_userbyid(c.relowner)
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = %s AND c.relname = ANY(%s) AND c.relkind = 'r' ORDER BY c.relname"""
-# What the triggers of its tables run.
+# The functions that the triggers of its tables run.
 _FUNCTIONS = """SELECT DISTINCT pg_catalog.format('%%I.%%I()', n.nspname, p.proname)
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
     JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
@@ -279,9 +279,9 @@ _FUNCTIONS = """SELECT DISTINCT pg_catalog.format('%%I.%%I()', n.nspname, p.pron
 
 
 class Moved(NamedTuple):
-    """What was moved: from which schema to which, and the role that owns its tables, if they were moved.
+    """The result of a move: the source and target schemas, and the role that owns the tables if they were moved.
 
-    ``source`` is None if the ledger was in its place already.
+    ``source`` is None if the ledger was already in place.
     """
 
     source: str | None
@@ -290,9 +290,9 @@ class Moved(NamedTuple):
 
 
 def move(storage: SqlStorage) -> Moved:
-    """Move the only ledger of a database to the schema of its address: all of it, or nothing.
+    """Move the only ledger of a database to the schema of its address, entirely or not at all.
 
-    Nobody charges meanwhile. Rights to the tables stay; those to the schema are given anew.
+    Nobody can charge meanwhile. Rights to the tables stay; rights to the schema are granted again.
     """
     if not isinstance(storage, PostgresqlStorage):
         raise UsageError(f"{storage.shown!r} is not a PostgreSQL database: move a ledger in a file as you move files.")
@@ -322,13 +322,13 @@ def move(storage: SqlStorage) -> Moved:
 
 
 def _tables(connection: Any, schema: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the tables of a ledger in a schema, as SQL names them, and their owners."""
+    """Return the tables of a ledger in a schema, under their SQL names, and their owners."""
     found: list[tuple[str, str]] = connection.execute(_TABLES, (schema, list(names))).fetchall()
     return found
 
 
 def _last(connection: Any, entries: str) -> tuple[Any, ...]:
-    """Return how many entries there are, and the digest of the last, which is of all."""
+    """Return the number of entries, and the digest of the last, which depends on all of them."""
     found: tuple[Any, ...] = connection.execute(
         f"SELECT count(*), (SELECT digest FROM {entries} ORDER BY number DESC LIMIT 1) FROM {entries}"  # noqa: S608
     ).fetchone()

@@ -1,4 +1,4 @@
-"""One release and the ledger: charged before private data are read, completed when it is whole on the disk."""
+"""A release and its ledger entry: charged before private data are read, completed when it is whole on the disk."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from anonhist.errors import AnonhistError, UsageError
 from anonhist.privacy import Guarantee
 
 if TYPE_CHECKING:
-    # Computed where there is a ledger alone.
+    # Computed only if there is a ledger.
     Digest = Callable[[], str]
 
 VARIABLE = "ANONHIST_LEDGER"
 _UNREAD = "it ended before private data were read"
-# Of the release that is being made, or failed last: what became of its charge.
+# The outcome of the charge for the current release, or for the last one that failed.
 _staying: list[str] = []
 
 
 class MadeBy(Protocol):
-    """A mechanism, as ledgers and releases of all kinds know it: a frozen, public, printable value."""
+    """A mechanism, as ledgers and releases of all kinds see it: a frozen, public, printable value."""
 
     @property
     def name(self) -> str:
@@ -33,7 +33,7 @@ class MadeBy(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Its public parameters, enough to make it again; exact numbers are text ("1/2")."""
+        """Its public parameters, enough to rebuild it; exact numbers are text ("1/2")."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -58,7 +58,7 @@ class Price(NamedTuple):
 class Account:
     """Where a release is charged.
 
-    ``is_own`` says that the ledger was opened for this release, and is closed after it. A run is charged once.
+    ``is_own`` says that the ledger was opened for this release only, and is closed after it. A run is charged once.
     """
 
     ledger: Ledger
@@ -68,7 +68,7 @@ class Account:
     run: Run | None = None
 
     def charge(self, told: Price) -> Charge:
-        """Return the charge for the ledger."""
+        """Return the charge to record in the ledger."""
         named = told.mechanism, dict(told.parameters)
         return Charge(self.dataset, told.guarantee, *named, self.purpose, told.reading, self.run)
 
@@ -84,8 +84,8 @@ def account_of(
 ) -> Account | None:
     """Return where to charge a release, or None if there is no ledger.
 
-    The ledger is by default that in the environment variable ``ANONHIST_LEDGER``; an empty text is none, whatever the
-    variable says. Settings are public: what else decides what a run releases.
+    By default, the ledger is the one in the environment variable ``ANONHIST_LEDGER``; empty text means no ledger,
+    whatever the variable says. Settings are public: the other inputs that determine a run's release.
     """
     address = os.environ.get(VARIABLE) if ledger is None else ledger
     if not address:
@@ -124,7 +124,7 @@ class Unrecorded:
 
 
 class Recorded:
-    """A release that was charged; ``is_free`` if it cost nothing more, since the same noise was read before."""
+    """A charged release; ``is_free`` if it cost nothing more, because the same noise was read before."""
 
     def __init__(self, receipt: Receipt, account: Account) -> None:
         self.receipt = receipt
@@ -137,11 +137,11 @@ class Recorded:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Read private data in the block, and keep the charge from here on.
+        """Read private data in the block, and keep the charge from then on.
 
-        If the block fails with an error about the call itself, or about columns whose names and types somebody
-        declared or a header line says, it is not kept: such errors are the same whatever the rows are. Those of a text
-        without a header line, or of a column whose type its rows decide, are kept
+        If the block fails with an error about the call itself, or about columns whose names and types were declared or
+        stand in a header line, the charge is not kept: such errors are the same whatever the rows are. If the error is
+        about a text without a header line, or a column whose type depends on its rows, the charge is kept
         (:class:`~anonhist.errors.AnonhistError`).
         """
         try:
@@ -153,10 +153,10 @@ class Recorded:
         self.keep()
 
     def complete(self, digest: Digest, rest: Digest | None = None, file: Digest | None = None) -> None:
-        """Record that the release is complete on disk, before it gets its name; the arguments return digests.
+        """Record that the release is complete on disk, before it is named; the arguments return digests.
 
-        ``rest`` is of what its content leaves out. That of the bytes of its file is kept of a run alone, whose file is
-        to be known again.
+        ``rest`` is for what its content leaves out. The digest of the file's bytes is kept only for a run, whose file
+        must be recognized later.
         """
         others = (None if each is None else each() for each in (rest, None if self.account.run is None else file))
         self.account.ledger.complete(self.receipt, digest(), *others)
@@ -164,7 +164,7 @@ class Recorded:
 
 @contextmanager
 def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[Recorded | Unrecorded]:
-    """Charge a release, then let it be made in the block; no account records nothing, and asks for no price.
+    """Charge a release, then make it in the block; without an account, record nothing and ask for no price.
 
     A block that fails before private data are read (:meth:`Recorded.reading`) has learned nothing from them, and its
     charge is voided. Otherwise it stays charged, unless somebody voided it meanwhile. A process that is killed leaves
@@ -178,7 +178,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
     try:
         told = price()
         asked = account.charge(told)
-        # A signal may come when it is on the disk already, and not yet known here.
+        # A signal may arrive when the entry is already on the disk, but not yet known here.
         _staying.append(f"ε may be charged in {ledger.shown}")
         try:
             receipt = ledger.charge(asked)
@@ -193,7 +193,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
             _staying.clear()
         except BaseException as error:
             if not recorded.is_kept:
-                # If this fails, the charge stays: what matters is the first error.
+                # If this fails, the charge stays; the first error is the one that matters.
                 with suppress(AnonhistError):
                     ledger.void(receipt.entry, _UNREAD)
                     _staying.clear()
@@ -206,7 +206,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
 
 
 def what_stays_charged() -> str:
-    """Return what became of the charge of a release that was cut short, or nothing: for a process that is ended."""
+    """Return the outcome of an interrupted release's charge, or nothing: for a process that is being terminated."""
     return "".join(_staying)
 
 

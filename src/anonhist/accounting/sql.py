@@ -1,4 +1,4 @@
-"""Where entries are kept: tables and migrations of SQLite and PostgreSQL, and one connection at a time."""
+"""Storage of entries: tables and migrations of SQLite and PostgreSQL, and one connection at a time."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _COLUMNS = "number, dataset, about, document, digest"
 
 
 class Row(NamedTuple):
-    """An entry as it is stored: ``number`` is its place from 1 on, ``digest`` that of the chain up to it.
+    """A stored entry: ``number`` is its position from 1 on, ``digest`` that of the chain up to it.
 
-    ``about`` is the number of the charge that it completes or voids; None for others. No two entries are about one
-    charge.
+    ``about`` is the number of the charge that it completes or voids; None for other entries. No two entries are about
+    the same charge.
     """
 
     number: int
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class SqlTransaction:
-    """Reads and appends, all or none of which are kept; no other transaction runs meanwhile."""
+    """Reads and appends that are kept together or not at all; no other transaction runs meanwhile."""
 
     def __init__(self, connection: Any, worded: Callable[[str], str], shown: str) -> None:
         self._connection, self._worded, self._shown = connection, worded, shown
@@ -43,7 +43,7 @@ class SqlTransaction:
         return found
 
     def ledger_id(self) -> str:
-        """Return the id of the ledger, drawn when it was made."""
+        """Return the id of the ledger, which was drawn when it was created."""
         found = self._all("SELECT value FROM anonhist_ledger WHERE name = 'id'")
         if not found or not isinstance(found[0][0], str):
             raise damaged(self._shown, "it has no id")
@@ -85,7 +85,7 @@ class SqlTransaction:
         return [_row(each) for each in self._all(query, values)]
 
     def rows_after(self, number: int) -> list[Row]:
-        """Return the entries after one, in order."""
+        """Return the entries after a given one, in order."""
         query = f"SELECT {_COLUMNS} FROM anonhist_entries WHERE number > ? ORDER BY number"  # noqa: S608  # no input
         return [_row(each) for each in self._all(query, (number,))]
 
@@ -128,7 +128,7 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-# One tuple of statements leads from each version of the schema to the next, from none to 1 first.
+# One tuple of statements leads from each schema version to the next; the first leads from none to 1.
 TABLES = (
     "CREATE TABLE anonhist_ledger (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     """CREATE TABLE anonhist_entries (
@@ -138,7 +138,7 @@ TABLES = (
         document TEXT NOT NULL,
         digest TEXT NOT NULL
     )""",
-    # What entries added up to, which version 1 counted on. Whoever could change it, could overspend.
+    # The sums of entries, which version 1 relied on. Anybody who could change them could overspend.
     """CREATE TABLE anonhist_accounts (
         dataset TEXT PRIMARY KEY,
         created BIGINT NOT NULL,
@@ -152,11 +152,11 @@ _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 class SqlStorage(ABC):
-    """A database with one connection, which threads take in turns and a forked process does not share.
+    """A database with one connection, which threads use in turn and a forked process does not share.
 
     It is closed before a fork, when the transaction of another thread has ended. Otherwise the child would have copies
-    of locks that no thread of it holds; and SQLite keeps for each process which locks it has of a file, so that it
-    would not take those of the child, whose charges would be lost when the parent closes the file.
+    of locks that none of its threads holds; and SQLite records a process's file locks in its memory, so the child would
+    not acquire its own, and its charges would be lost when the parent closes the file.
     """
 
     mark: str
@@ -167,7 +167,7 @@ class SqlStorage(ABC):
         self._turn = RLock()
         self._open: tuple[int, Any] | None = None
         self._is_used = False
-        with _forks.turn:  # no fork is under way
+        with _forks.turn:  # No fork is under way.
             _forks.known.add(self)
 
     @property
@@ -189,28 +189,28 @@ class SqlStorage(ABC):
 
     @abstractmethod
     def _make_place(self, connection: Any) -> None:
-        """Make what will hold the tables, if it is not there."""
+        """Create the place of the tables, if it does not exist."""
 
     def _placed(self, query: str) -> str:
-        """Return a query for the location of the tables."""
+        """Return a query with the location of the tables filled in."""
         return query
 
     def _worded(self, query: str) -> str:
-        """Return a query in the words of the database."""
+        """Return a query in the SQL dialect of the database."""
         return self._placed(query).replace("?", self.mark)
 
     @abstractmethod
     def _translated(self) -> AbstractContextManager[None]:
-        """Turn errors of the database into sentences."""
+        """Turn database errors into sentences."""
 
     def make(self) -> None:
-        """Make the tables, if they are not there."""
+        """Create the tables, if they do not exist."""
         with self._turn, self._translated():
             self._ready(make=True)
 
     @contextmanager
     def writing(self) -> Iterator[SqlTransaction]:
-        """Return a transaction that is on the disk when its block ends, and left out if it raises."""
+        """Return a transaction that is on the disk when its block ends, and rolled back if it raises."""
         with self._in_turn(write=True) as connection:
             yield SqlTransaction(connection, self._worded, self._shown)
 
@@ -229,7 +229,7 @@ class SqlStorage(ABC):
                 try:
                     self._begin_or_leave(connection, write=write)
                 except Exception:
-                    # An idle connection may have been dropped: nothing was written by now.
+                    # An idle connection may have been dropped: nothing has been written yet.
                     if not self._is_lost(connection):
                         raise
                     connection = self._ready()
@@ -242,21 +242,21 @@ class SqlStorage(ABC):
                 self._is_used = False
 
     def close(self) -> None:
-        """Close what is open; it is opened again when used."""
+        """Close what is open; it is reopened when used."""
         with self._turn:
             if self._open is not None and self._open[0] == os.getpid():
                 self._open[1].close()
             self._open = None
 
     def before_fork(self) -> None:
-        """Wait until no other thread uses it, keep them from it, and close what is open."""
+        """Wait until no other thread uses it, lock them out, and close what is open."""
         self._turn.acquire()
-        # This thread itself may be in a transaction, if a signal came.
+        # This thread itself may be in a transaction, if a signal arrived.
         if not self._is_used:
             self.close()
 
     def after_fork(self, *, is_child: bool) -> None:
-        """Let it be used again, in a child with a new lock."""
+        """Allow its use again, in a child with a new lock."""
         if is_child:
             self._turn = RLock()
         else:
@@ -284,7 +284,7 @@ class SqlStorage(ABC):
     def _migrate(self, connection: Any, *, make: bool) -> None:
         newest = len(self.migrations)
         with self._transaction(connection, write=False) as seen:
-            # One of an older version can be read by those who may not change it.
+            # An older version can be read by users who may not change it.
             if self._version(seen, make=make) == newest or not make:
                 return
         with self._transaction(connection, write=True) as ours:

@@ -1,4 +1,4 @@
-"""A ledger in a file, by the standard library's SQLite."""
+"""A ledger in a file, stored with the standard library's SQLite."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, OutputError
 
 _SQLITE = "sqlite:///"
-# What SQLite keeps beside a database: its last entries, who reads which of them, and what a transaction replaces.
+# The files that SQLite keeps beside a database: the latest entries, their readers, and what a transaction replaces.
 BESIDE = ("-wal", "-shm", "-journal")
 _DATABASE = b"SQLite format 3\0"
-# How those begin. They need not say whose they are, so those of any database count as a ledger's.
+# Their first bytes. They need not name their database, so those of any database count as a ledger's.
 _WRITTEN_AHEAD, _OLD_PAGES = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
-# The index of what was written ahead begins with its version, in the order of bytes of the machine, and says all twice.
+# The index of the write-ahead log begins with its version, in the machine's byte order, and repeats its header.
 _INDEX, _INDEX_AGAIN = (b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18"), 48
-# Its tables, as the schema has them; and entries, of which a page is left where the schema is lost.
+# Its tables, as the schema has them; and entries, one page of which may survive the loss of the schema.
 _LEDGER = re.compile(
     rb"(?:CREATE (?:TABLE|INDEX|TRIGGER)\s+|table)anonhist_|"
     rb'"kind":"(?:create|charge|complete|void)","ledger":"[0-9a-f]{32}","number":'
@@ -38,19 +38,20 @@ def files_of(address: str) -> tuple[str, ...]:
     path = address.removeprefix(_SQLITE)
     if not path or "://" in path or "\0" in path:
         return ()
-    # By the name of the file itself: beside that are its last entries.
+    # Named after the file itself: its latest entries are beside it.
     names = dict.fromkeys((path, os.path.realpath(path)))
     return tuple(name + ending for name in names for ending in ("", *BESIDE))
 
 
 def is_ledger(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a ledger or belongs to one, in whatever state it is, by any of its names.
+    """Return whether a file is a ledger or belongs to one, in whatever state, under any of its names.
 
-    Nothing but regular files is looked into. A database without tables, as one that was cut off, may have been one.
+    Only regular files are opened. A database without tables, such as a truncated one, may have been a ledger.
     """
     file = os.path.realpath(path)
     owners = [file.removesuffix(ending) for ending in BESIDE if file.endswith(ending)]
-    # What is beside a young ledger may be all of it, and comes first: it is gone only when the ledger has it.
+    # The file beside a young ledger may hold all of it, and is checked first: it is gone only when the ledger has its
+    # content.
     named = (*(file + ending for ending in BESIDE), path, *owners)
     return _is_beside(path) or any(map(_says_ledger, named)) or _is_blank(path)
 
@@ -68,13 +69,13 @@ def _says_ledger(path: str | os.PathLike[str]) -> bool:
 
 
 def _is_blank(path: str | os.PathLike[str]) -> bool:
-    """Return whether a database has no tables, so that those of a ledger may be lost."""
+    """Return whether a database has no tables, so that those of a ledger may have been lost."""
     is_database = next(_parts(path), b"").startswith(_DATABASE)
     return is_database and not any(b"CREATE " in part.replace(b"\0", b"") for part in _parts(path))
 
 
 def _parts(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Read a file in parts, each of which begins with the end of the one before."""
+    """Read a file in parts, each of which begins with the end of the previous one."""
     if not os.path.isfile(path):  # noqa: PTH113  # pathlib may raise
         return
     with suppress(FileNotFoundError), Path(path).open("rb") as file:
@@ -94,13 +95,12 @@ _APPEND_ONLY = tuple(
 
 
 class SqliteStorage(SqlStorage):
-    """A file, whose transactions are on the disk before their blocks end.
+    """A file whose transactions are on the disk before their blocks end.
 
-    ``synchronous`` is ``FULL``, and entries first go to a file beside it (``-wal``), which the last process to close it
-    takes in. Copy both files, or neither while a process runs. A network drive cannot hold it. A link leads to the
-    file, but a file with several names is refused: each name would have entries beside it that the others do not see.
-
-    Where nothing can be written, not even beside it, it can be read, as long as no entries are beside it.
+    ``synchronous`` is ``FULL``, and entries first go to a file beside it (``-wal``), which the last process to close
+    the ledger merges into it. Copy both files, and neither while a process runs. It cannot be on a network drive. A
+    link leads to the file, but a file with several names is refused: each name would have entries beside it that the
+    others do not see. If neither it nor its folder is writable, it can be read, as long as no entries are beside it.
     """
 
     mark = "?"
@@ -122,16 +122,16 @@ class SqliteStorage(SqlStorage):
             )
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise OutputError(f"The ledger {self._path!r} cannot be made there: name a file in a folder that exists.")
-        # SQLite takes such files for what is beside another database, and removes them.
+        # SQLite takes such files for those beside another database, and removes them.
         if path.name.endswith(BESIDE) or os.path.realpath(path).endswith(BESIDE):
             raise OutputError(
                 f"The ledger {self._path!r} has the ending of a temporary file of SQLite, which may remove it: give it "
                 "another name first."
             )
-        # To read from a pipe would wait for somebody to write to it.
+        # Reading from a pipe would wait for a writer.
         if path.exists() and not path.is_file():
             raise OutputError(f"The ledger {self._path!r} is not a regular file: name one, or a new file.")
-        # By the name of the file itself: beside that are its last entries.
+        # Named after the file itself: its latest entries are beside it.
         self._file = Path(os.path.realpath(path))
         connection = self._opened("rwc" if make else "rw")
         self._as_found = self._state()
@@ -162,12 +162,12 @@ class SqliteStorage(SqlStorage):
         connection = sqlite3.connect(
             address, uri=True, isolation_level=None, timeout=_PATIENCE, check_same_thread=False
         )
-        # Closed at the latest when nobody has it any more.
+        # Closed at the latest when nothing refers to it any more.
         weakref.finalize(self, _close, connection)
         return connection
 
     def _state(self) -> tuple[int, ...]:
-        """Return which file it is, how many names it has, and when it was written last; nothing if it is not there."""
+        """Return which file it is, its number of names, and its time of last change; nothing if it does not exist."""
         try:
             found = self._file.stat()
         except OSError:
@@ -183,7 +183,7 @@ class SqliteStorage(SqlStorage):
             )
 
     def _file_beside(self) -> int:
-        """Return which file the last entries are in, from the first use on; 0 if there is none."""
+        """Return which file holds the latest entries, from the first use on; 0 if there is none."""
         try:
             return self._file.with_name(f"{self._file.name}-wal").stat().st_ino
         except OSError:
@@ -205,7 +205,7 @@ class SqliteStorage(SqlStorage):
             )
 
     def _is_lost(self, connection: Any) -> bool:
-        # Another file has its name, or what is kept of a file that nobody changes may be old.
+        # Another file has its name, or what is remembered of a file that nobody changes may be outdated.
         return self._is_still or self._state()[:2] != self._as_found[:2]
 
     def _begin(self, connection: Any, *, write: bool) -> None:
@@ -227,7 +227,7 @@ class SqliteStorage(SqlStorage):
         return bool(connection.execute(query).fetchone()[0])
 
     def _make_place(self, connection: Any) -> None:
-        """Make nothing: whoever asked for it has the file since it was opened."""
+        """Create nothing: the file exists since it was opened."""
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Whether a ledger is whole, and whether released files match its entries."""
+"""Checks that a ledger is intact, and that released files match its entries."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from anonhist.errors import DataError, UsageError
 
 
 class Derivation:
-    """The state of a ledger after some of its entries, computed from their charges."""
+    """The state of a ledger after some of its entries, derived from their charges."""
 
     def __init__(self) -> None:
         self._budgets: dict[str, Budget] = {}
         self._spent: dict[str, Cost] = {}
         self._charges: dict[int, Charged] = {}
         self._ended: set[int] = set()
-        # Of each part of noise, the read-outs that have it.
+        # For each part of noise, the read-outs that use it.
         self._readings: dict[str, list[tuple[int, Charged]]] = {}
-        # Of each run, its charge that was not voided.
+        # For each run, its charge that was not voided.
         self._runs: dict[str, int] = {}
 
     def problems(self, entries: Iterable[Entry]) -> list[str]:
@@ -58,7 +58,7 @@ class Derivation:
         repeats = self._repeats(number, event.charge)
         for identity in event.charge.reading.identities if event.charge.reading is not None else ():
             self._readings.setdefault(identity, []).append((number, event))
-        # Version 1 of the schema did not round what a charge costs.
+        # Version 1 of the schema did not round costs.
         if event.cost not in {cost, cost.rounded()}:
             return "has a cost that differs from its guarantee"
         if min(budget.limit.minus(total)) < 0:
@@ -107,8 +107,8 @@ class Derivation:
 class Released(NamedTuple):
     """A released file, its receipt (None if it was made without a ledger) and its digests.
 
-    ``rest`` has the digests of what its content leaves out, the most complete first; the last of several leaves out
-    expected errors.
+    ``rest`` has the digests of what its content leaves out, the most complete first; the last of several omits expected
+    errors.
     """
 
     name: str
@@ -119,9 +119,9 @@ class Released(NamedTuple):
 
 @dataclass(frozen=True)
 class Verification:
-    """What was compared, and the problems found, one sentence each.
+    """The result of a comparison: the problems found, one sentence each.
 
-    ``unchecked`` are files whose expected errors and intervals were not compared, since the ledger has no digest of
+    ``unchecked`` lists files whose expected errors and intervals were not compared, because the ledger has no digest of
     them.
     """
 
@@ -132,12 +132,12 @@ class Verification:
 
 
 def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | None = None) -> Verification:
-    """Compare the chain of entries with itself, and released files with their entries.
+    """Check the chain of entries, and compare released files with their entries.
 
-    The chain shows entries that were changed, removed or put in between. What each entry costs is computed again, and
-    entries that no ledger appends are found: a second budget, or a second end of one charge. None of this shows that
-    the end of the chain was cut off, or that all of it was written anew: files do, since each names the digest of its
-    own entry. ``dataset`` is that of which the files must be; the chain is always compared as a whole.
+    The chain reveals entries that were changed, removed or inserted. The cost of each entry is computed again, and
+    entries that no ledger appends are found: a second budget, or a second end of one charge. None of this reveals that
+    the end of the chain was cut off, or that all of it was rewritten: files do, because each names the digest of its
+    own entry. ``dataset`` is the data set that the files must belong to; the chain is always checked as a whole.
     """
     own, rows = ledger.state()
     entries, problems = _chain(own, rows)
@@ -159,7 +159,7 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
 
 
 def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
-    """Return the entries, and the first break of the chain: after it every digest is wrong."""
+    """Return the entries, and the first break of the chain: all digests after it are wrong."""
     head = ""
     entries: list[Entry] = []
     for place, row in enumerate(rows, start=1):
@@ -225,13 +225,13 @@ def _outcome(file: Released, row: Row | None) -> str | None:
 
 
 def _lacks(file: Released, row: Row | None) -> bool:
-    """Return whether a file has content of which the ledger has no digest."""
+    """Return whether a file has content for which the ledger has no digest."""
     event = None if row is None else _event(row)
     return isinstance(event, Completed) and bool(file.rest) and event.rest != file.rest[0]
 
 
 def _twice(files: Sequence[Released]) -> list[str]:
-    """Return which receipts stand for more than one content."""
+    """Return the receipts that stand for more than one content."""
     contents: dict[Receipt, set[str]] = {}
     for each in files:
         if each.receipt is not None:
