@@ -1,7 +1,7 @@
 """Draws among categories, exactly: with weights, by inversion of a distribution function, or with equal chances.
 
 A uniform number U in [0, 1) is drawn bit by bit, as far as needed. With thresholds 0 ≤ T_1 ≤ T_2 ≤ …, the draw is the
-number of thresholds at or below U. The first 16 bits decide almost every draw by one table look-up; where they leave it
+number of thresholds at or below U. The first 16 bits decide almost every draw by one table look-up; if they leave it
 open, 48 more are drawn, and on a tie with a threshold as many words as needed. See docs/proofs/randomness.md, §1.
 """
 
@@ -142,8 +142,8 @@ def categorical(weights: Floats, *, source: RandomSource) -> int:
     Weights are finite, ≥ 0 and not all zero. Cumulative sums of floats decide the draw only where a proved error bound,
     (4k + 16)·2⁻⁵³ times the float total, leaves no doubt (docs/proofs/randomness.md, §6); otherwise whole numbers of
     any length decide, with more random bits if needed. This slower path is taken with a probability of at most about
-    k²·2⁻⁵⁰, and always if the sum of the weights is outside 2⁻⁹⁰⁰..2^1000: scale weights that may be. Otherwise the
-    time depends on k and the random words alone.
+    k²·2⁻⁵⁰, and always if the sum of the weights is outside 2⁻⁹⁰⁰..2^1000: scale such weights. Otherwise the time
+    depends only on k and the random words.
     """
     checked = _check(weights, dimensions=1)
     word = int(source.words(1)[0])
@@ -237,7 +237,7 @@ def _bad_weights() -> UsageError:
     return UsageError("`weights` must be finite, at least 0 and not all zero.")
 
 
-# Up to these bounds, at most one slot of 16 or 32 bits in sixteen, or one word in three, has to be drawn again.
+# Up to these bounds, at most one slot of 16 or 32 bits in sixteen, or one word in three, has to be redrawn.
 SLOTS = ((1 << 12, "<u2"), (1 << 28, "<u4"), (1 << 63, "<u8"))
 
 
@@ -293,9 +293,9 @@ def random_subsets(population: int, chosen: int, size: int, *, source: RandomSou
     """Draw subsets of {0, …, population − 1} with exactly ``chosen`` members, each with the same probability.
 
     The population is at most 2⁶³. Rows are independent, their members ascending. The distribution is exact: ``chosen``
-    members are drawn with replacement, and repeated ones are drawn again until all differ; all members are treated
-    alike (docs/proofs/randomness.md, §8). For more than half of the population, the complement is drawn in this way.
-    The time depends on the arguments and the random words.
+    members are drawn with replacement, and repeated ones are redrawn until all differ; all members are treated alike
+    (docs/proofs/randomness.md, §8). For more than half of the population, the complement is drawn in this way. The time
+    depends on the arguments and the random words.
     """
     among, members = checked_size(population, name="population"), checked_size(chosen, name="chosen")
     if not members <= among <= LARGEST_BOUND:
@@ -323,7 +323,7 @@ def _subsets(population: int, chosen: int, size: int, *, source: RandomSource) -
         fresh = np.empty(at.size, dtype=kind)
         fill_uniform(fresh, population, source=source)
         rows[at, before + 1] = fresh
-        still = at[np.flatnonzero(np.diff(at, prepend=-1))]  # ascending as they are, np.unique would sort them
+        still = at[np.flatnonzero(np.diff(at, prepend=-1))]  # Already ascending; np.unique would sort them again.
         places, rows = places[still], rows[still]
         rows.sort(axis=1)
         subsets[places] = rows

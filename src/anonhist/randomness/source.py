@@ -1,4 +1,4 @@
-"""Where random words come from, and checks of what samplers are asked for."""
+"""The source of random words, and checks of samplers' arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_BOUND = 1 << 63
 
 
 def checked_size(size: object, *, name: str = "size") -> int:
-    """Return a number of draws as an int; refuse anything but a whole number of at least 0."""
+    """Return a number of draws as an int; refuse everything except a whole number of at least 0."""
     try:
         whole = operator.index(size)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
     except TypeError:
@@ -72,7 +72,7 @@ def checked_probability(probability: object) -> Fraction | ExponentialQuotient:
 
 @lru_cache(maxsize=256)
 def _is_inside(probability: ExponentialQuotient) -> bool:
-    """Return whether a number lies between 0 and 1; cached, as samplers draw from one distribution in many parts."""
+    """Return whether a number lies between 0 and 1; cached, because samplers draw one distribution in many parts."""
     return 0 < probability < 1
 
 
