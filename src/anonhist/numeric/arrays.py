@@ -1,7 +1,7 @@
-"""Arrays: read-only ones, differences, bounds of falling ones, and logarithms that are the same on every machine.
+"""Arrays: read-only arrays, differences, bounds of falling sequences, and logarithms that agree on all machines.
 
 NumPy's own logarithms and exponentials may round the last digit differently at different positions of an array:
-processors handle several numbers at a time and the rest one by one, and libraries differ. Those here use only
+processors handle several numbers at a time and the rest one by one, and libraries differ. The functions here use only
 operations that IEEE 754 rounds in one way (plus, minus, times, divided by, powers of two), each on all numbers in turn,
 so the result for a number depends on that number alone. Errors are at most 3·2⁻⁵³ of the result; formulas as in fdlibm
 (Sun, 1993).
@@ -50,7 +50,7 @@ def sum_equal(values: NDArray[np.int64], numbers: NDArray[np.int64]) -> tuple[ND
 def widen_to_falling(lows: NDArray[Any], highs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Widen bounds of non-increasing sequences (rows) until they are non-increasing themselves.
 
-    An upper bound holds for all later values, too, and a lower bound for all earlier ones. Taking the narrowest bound
+    An upper bound also holds for all later values, and a lower bound for all earlier ones. Taking the narrowest bound
     instead would be wrong too often.
     """
     highs = np.maximum.accumulate(highs[..., ::-1], axis=-1)[..., ::-1]
@@ -74,10 +74,10 @@ def log(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def log1p(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ln(1 + x) for each x > −1, accurate however near x is to 0."""
+    """Return ln(1 + x) for each x > −1, accurate however close x is to 0."""
     whole = 1.0 + x
     mantissa, exponent = _split(whole)
-    # The rounding error of 1 + x; where the exponent is zero, x itself is used instead.
+    # The rounding error of 1 + x; if the exponent is zero, x itself is used instead.
     lost = np.where(x < 1.0, x - (whole - 1.0), 1.0 - (whole - x)) / whole
     near = exponent == 0
     return _of_parts(np.where(near, x, mantissa - 1.0), exponent, np.where(near, 0.0, lost))
@@ -90,7 +90,7 @@ def exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def expm1(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return e^x − 1 for each x up to 709, including minus infinity, accurate however near x is to 0."""
+    """Return e^x − 1 for each x up to 709, including minus infinity, accurate however close x is to 0."""
     rest, exponent = _reduce(x)
     return np.asarray(np.ldexp(rest, exponent) + (np.ldexp(1.0, exponent) - 1.0))
 

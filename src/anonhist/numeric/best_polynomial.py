@@ -1,4 +1,4 @@
-"""The polynomial that best approximates x·ln(1/x) uniformly on [0, 1], in many digits."""
+"""The polynomial that best approximates x·ln(1/x) uniformly on [0, 1], computed with many digits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anonhist.errors import UsageError
 _DIGITS = 40
 # Relative tolerance of the largest error, compared with the smallest possible one.
 _LEVELLED = Decimal("1e-28")
-# Relative accuracy of extrema, near which errors change quadratically; the zeros between them need less.
+# Relative accuracy of extrema, near which errors change quadratically; the zeros between them need less accuracy.
 _PLACED = Decimal("1e-16")
 _NEAR = Decimal("1e-4")
 _ROUNDS = 60
@@ -99,7 +99,7 @@ def _level(places: list[Decimal]) -> tuple[list[Decimal], Decimal]:
 
 
 def _extrema(coefficients: list[Decimal], places: list[Decimal]) -> list[Decimal]:
-    """Return where the error is largest between its zeros, and the ends of the interval."""
+    """Return the points of largest error between its zeros, and the ends of the interval."""
     slopes = [m * coefficient for m, coefficient in enumerate(coefficients)][1:]
     zeros = [_zero(lambda x: _error(coefficients, x), low, high, within=_NEAR) for low, high in pairwise(places)]
     turns = [_zero(lambda x: _value(slopes, x) + x.ln() + 1, low, high) for low, high in pairwise(zeros)]
@@ -107,7 +107,7 @@ def _extrema(coefficients: list[Decimal], places: list[Decimal]) -> list[Decimal
 
 
 def _zero(function: Callable[[Decimal], Decimal], low: Decimal, high: Decimal, *, within: Decimal = _PLACED) -> Decimal:
-    """Return where a function changes sign, by false position after Anderson and Björck."""
+    """Return the point where a function changes sign, by false position after Anderson and Björck."""
     at_low, at_high = function(low), function(high)
     while abs(high - low) > within * abs(high):
         middle = high - at_high * (high - low) / (at_high - at_low)

@@ -10,14 +10,14 @@ import numpy as np
 from anonhist.frozen import frozen
 from anonhist.numeric.arrays import Floats, Ints
 
-# Saddlepoints are searched within about 40 standard deviations, to 1e-10 of one.
+# Saddlepoints are searched for within about 40 standard deviations, to 1e-10 of one.
 _HALVINGS = 40
-# Saddlepoints go only to where one outcome is e^15 times as likely as all others: no sum is that large, and beyond it
-# the kinds of people no longer differ.
+# Saddlepoints extend only to where one outcome is e^15 times as likely as all others: no sum is that large, and beyond
+# it the kinds of people no longer differ.
 _FARTHEST = 15.0
-# Where sums are nearly normal, a saddlepoint is the deviation divided by the variance.
+# If sums are nearly normal, a saddlepoint is the deviation divided by the variance.
 _MOST_DEVIATIONS = 40.0
-# Tails this near the mean are about one half; the formula would divide zero by zero.
+# Tails this close to the mean are about one half; the formula would divide zero by zero.
 _NEAR = 0.01
 _ROOT_OF_TWO_PI = float(np.sqrt(2 * np.pi))
 
@@ -26,12 +26,12 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True)
 class SignedSums:
-    """``T``, the sum over n people of +up, −down or 0: shares f, g − f and 1 − g of them are of three kinds.
+    """``T``, the sum over n people of +up, −down or 0; shares f, g − f and 1 − g of them belong to three kinds.
 
     ``own``, ``near`` and ``far`` are the probabilities of +up and of −down for the three kinds; those of the first kind
     have the largest probability of +up. ``up`` and ``down`` are whole, at least 1, without a common divisor.
 
-    Tails are those of the saddlepoint formula of Lugannani and Rice for whole numbers, as for :class:`TwoBinomials`.
+    Tails come from the saddlepoint formula of Lugannani and Rice for whole numbers, as for :class:`TwoBinomials`.
     The cumulant function is linear in f, so each saddlepoint belongs to one share, and bisection over saddlepoints
     finds the share at which a tail has its level.
     """
@@ -46,7 +46,7 @@ class SignedSums:
     def compatible_shares(self, sums: Ints, together: Floats, tail: float) -> Floats:
         """Return the least and the largest share f that a sum T does not reject, each end at a level of ``tail`` < 1/2.
 
-        ``together`` is g for each sum, taken as known.
+        ``together`` is g for each sum, treated as known.
         """
         means = sums / self.users
         return np.clip(np.stack([self._end(means, together, tail, sign) for sign in (1.0, -1.0)], axis=1), 0, 1)
@@ -66,7 +66,7 @@ class SignedSums:
             shares, tails = self._at(sign * middle, means, together)
             is_inside = (tails >= tail) & ((shares >= 0) if sign > 0 else (shares <= 1))
             low, high = np.where(is_inside, middle, low), np.where(is_inside, high, middle)
-        # Where no tail limits them, shares end at exactly 0 or 1, which the search only approaches.
+        # If no tail limits them, shares end at exactly 0 or 1, which the search only approaches.
         inside, outside = self._at(sign * low, means, together)[0], self._at(sign * high, means, together)[0]
         return np.where((outside < 0) | (outside > 1), outside, inside)
 
@@ -88,7 +88,7 @@ class SignedSums:
             signed = np.sqrt(2 * np.maximum(points * means * self.users - cumulant, 0))
             step = -np.expm1(-np.abs(points)) * np.sqrt(variance)
             tails = ndtr(-signed) + np.exp(-(signed**2) / 2) / _ROOT_OF_TWO_PI * (1 / step - 1 / signed)
-        # NaN: the sum is out of reach.
+        # NaN: the sum is out of range.
         return share, np.where(signed <= _NEAR, 1.0, np.nan_to_num(tails))
 
     def _cumulants(self, pair: Pair, points: Floats) -> tuple[Floats, ...]:
@@ -100,9 +100,9 @@ class SignedSums:
         return total, first, (self.up**2 * plus + self.down**2 * minus) * scale - first**2
 
 
-# [0, 1] is divided until shares are known to 2⁻⁴⁰, far below the accuracy of the tails; the outer end is returned.
+# [0, 1] is bisected until shares are known to 2⁻⁴⁰, far below the accuracy of the tails; the outer end is returned.
 _DIGITS = 40
-# For few counts, calls of NumPy dominate the time: this many tails are computed at once, in fewer calls.
+# For few counts, NumPy's call overhead dominates the time: this many tails are computed at once, in fewer calls.
 _TAILS_AT_ONCE = 512
 
 
@@ -110,11 +110,11 @@ _TAILS_AT_ONCE = 512
 class TwoBinomials:
     """``C = Bin(f·n, p) + Bin((1 − f)·n, q)`` with q < p: n people, a share f of whom count with probability p.
 
-    1 − p and 1 − q are given separately because rounding would lose them where p or q is close to 1.
+    1 − p and 1 − q are given separately because rounding would lose them if p or q is close to 1.
 
     Tails come from the saddlepoint formula for whole numbers (Lugannani and Rice 1980; Daniels 1987, §6). With s = e^t
-    at the saddlepoint, ``K'(t) = c`` is a quadratic equation, so no iteration is needed. Errors are between −11 % and
-    +12 % of exact tails between 1e-11 and 0.06 (the tests sum these up), except that the tail of a c close to the
+    at the saddlepoint, ``K'(t) = c`` is a quadratic equation, so no iteration is needed. Errors are between −11% and
+    +12% of exact tails between 1e-11 and 0.06 (the tests compute these), except that the tail of a c close to the
     number of all people who can count may be twice too large, which makes intervals wider. The share need not be a
     whole number of people.
     """
@@ -126,14 +126,14 @@ class TwoBinomials:
     false_missed: float
 
     def upper_tail(self, counts: Floats, shares: Floats) -> Floats:
-        """Return ``P(C ≥ c)`` for each count c and share f; 1 where c is not above the mean."""
+        """Return ``P(C ≥ c)`` for each count c and share f; 1 if c is not above the mean."""
         from scipy.special import ndtr
 
         n, p, q = float(self.users), self.true, self.false
         own = n * shares
         rest = n - own
         above = counts - (own * p + rest * q)
-        # With s = 1 + d: p·q·(n − c)·d² + b·d − (c − mean) = 0, of which d is the positive root.
+        # With s = 1 + d: p·q·(n − c)·d² + b·d − (c − mean) = 0; d is the positive root.
         square = p * q * (n - counts)
         linear = own * p + rest * q + n * p * q - counts * (p + q)
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Block floating point: non-negative numbers far beyond the range of a float, one power of two to a block of them.
+"""Block floating point: non-negative numbers far beyond the range of floats, with one power of two per block.
 
 Sums and products of non-negative numbers lose no accuracy this way; only numbers more than about 1,500 binary orders
 below the largest block involved become zero. A single block is ordinary floating point: its matrices are used
@@ -17,9 +17,9 @@ from anonhist.numeric.arrays import Floats, Ints
 # The largest value of a block lies in [2⁴⁷⁹, 2⁴⁸⁰): sums of products of two stay below 2¹⁰⁰⁰, with as much
 # room below one as above it.
 _TOP = 480
-# Exponent of a block of zeros: below that of any other block, and sums of a few stay within int64.
+# Exponent of a block of zeros: below that of any other block, and small sums of such exponents stay within int64.
 _NOTHING = -(2**60)
-# Beyond this many binary orders a product is zero or was zero before.
+# Beyond this many binary orders, a product becomes zero, or already was.
 _FAR = 4000
 
 
@@ -60,14 +60,14 @@ class BlockVector:
         return np.asarray(np.ldexp(values, np.clip(exponents - top, -_FAR, _FAR).astype(np.int32)[:, None]).ravel())
 
     def weigh(self, factors: Floats, index: Ints) -> Floats:
-        """Return ``factors · self[index]``, each row of it times a power of two."""
+        """Return ``factors · self[index]``, each row multiplied by a power of two."""
         if self.exponents.size == 1:
             return np.asarray(factors * self.values.ravel()[index])
         values, exponents = self.take(index)
         return align(factors * values, exponents)[0]
 
     def with_shift(self, by: int) -> tuple[BlockVector, Floats]:
-        """Return these numbers, and those ``by`` positions further on (zero beyond the ends), with common exponents."""
+        """Return these numbers, and those ``by`` positions later (zero beyond the ends), with common exponents."""
         flat, shifted = self.values.ravel(), np.empty(self.values.shape)
         if by > 0:
             shifted.ravel()[:-by], shifted.ravel()[-by:] = flat[by:], 0
@@ -162,7 +162,7 @@ class BlockMatrix:
         return _normalize(panels, exponents, floor=floor)
 
     def row_weights(self, rows: Ints, low: int, high: int, vector: BlockVector) -> Floats:
-        """Return ``self[r, i] · vector[i]`` for low ≤ i < high, each row of it times a power of two."""
+        """Return ``self[r, i] · vector[i]`` for low ≤ i < high, each row times a power of two."""
         values = self._part(rows, low, high) * vector.values.ravel()[low:high]
         if len(self.panels) == 1:
             return values
@@ -185,7 +185,7 @@ class BlockMatrix:
         return align(values * second, exponents)[0]
 
     def _part(self, rows: Ints, low: int, high: int) -> Floats:
-        """Values of some rows, columns low to high."""
+        """Return columns low to high of some rows."""
         if len(self.panels) == 1:
             return self.panels[0][rows, low:high]
         part, block = np.zeros((rows.size, high - low)), self.block
@@ -222,9 +222,9 @@ def align(values: Floats, exponents: Ints) -> tuple[Floats, Ints]:
 
 
 def _common(exponents: Ints, peaks: Floats) -> tuple[Ints, Ints]:
-    """Return shifts to a common exponent along the first axis for blocks with these largest values, and the exponent.
+    """Return shifts to a common exponent along the first axis, and that exponent, for blocks with these peaks.
 
-    The largest value of all comes near 2⁴⁸⁰.
+    The largest value of all is then close to 2⁴⁸⁰.
     """
     sizes = np.where(peaks > 0, np.frexp(peaks)[1] + exponents, _NOTHING)
     top = sizes.max(axis=0) - _TOP

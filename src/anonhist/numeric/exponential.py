@@ -22,7 +22,7 @@ from anonhist.errors import UsageError
 # (lower, upper) around a number x·2^bits: lower ≤ x·2^bits ≤ upper.
 Bounds = tuple[int, int]
 
-# From this rate on, every e^(−γk), k ≥ 1, underflows to zero, so pmfs use it for all larger ones.
+# From this rate on, every e^(−γk), k ≥ 1, underflows to zero, so pmfs use this rate for all larger ones.
 LARGEST_FLOAT_RATE = Fraction(1000)
 
 
@@ -31,7 +31,7 @@ def exp_bounds(gamma: Fraction, *, bits: int) -> Bounds:
 
     ``x = γ/2^h ≤ 2^−8``; the Taylor series of e^x is summed with every term rounded down. With x ≤ 1 a term is less
     than 2 too small, and when the first term rounds to 0 all that follow add up to less than 4; so ``n`` terms are less
-    than ``2n + 4`` short. Then the reciprocal and ``h`` squarings, each rounded outwards.
+    than ``2n + 4`` short. Then follow the reciprocal and ``h`` squarings, each rounded outwards.
     """
     if gamma == 0:
         return 1 << bits, 1 << bits
@@ -152,7 +152,7 @@ def spread(f: Polynomial, factor: int) -> Polynomial:
 
 
 def divide(f: Polynomial, g: Polynomial) -> Polynomial | None:
-    """Return the h with f = g·h, or None if there is none with whole coefficients; g ≠ 0."""
+    """Return h with f = g·h, or None if there is none with whole coefficients; g ≠ 0."""
     rest, lead = list(f), g[-1]
     found = [0] * max(len(f) - len(g) + 1, 0)
     for i in reversed(range(len(found))):
@@ -168,8 +168,9 @@ def lowest_terms(f: Polynomial, g: Polynomial) -> tuple[Polynomial, Polynomial]:
     With f and g divided by their contents, let c·h be the polynomial whose value at a point X is gcd(f(X), g(X)), c its
     content. If h divides f and g, it is their greatest common divisor once X ≥ 2·min(‖f‖, ‖g‖) + 2, ‖·‖ the largest
     coefficient: else a further common divisor e of degree ≥ 1 would have e(X) dividing c ≤ X/2; but the roots of e are
-    roots of both f and g, so less than X/2, and |e(X)| > X/2. If h does not divide them, X grows. That ends: the value
-    is r times that of the greatest common divisor, r a divisor of the resultant of the cofactors, which is fixed.
+    roots of both f and g, so less than X/2, and |e(X)| > X/2. If h does not divide them, X grows. This terminates: the
+    value is r times that of the greatest common divisor, where r divides the resultant of the cofactors, which is
+    fixed.
 
     Source: Char and others 1989.
     """
@@ -274,7 +275,7 @@ class ExponentialQuotient:
     def bounds(self, bits: int) -> Bounds:
         """Return certified whole numbers around x·2^bits, at most two apart, by integer arithmetic only.
 
-        OverflowError if |x| may exceed 2⁶⁵⁵³⁶.
+        Raise OverflowError if |x| may exceed 2⁶⁵⁵³⁶.
         """
         exact = self.rational
         if exact is not None:
@@ -363,7 +364,7 @@ class ExponentialQuotient:
         return f"{_in_brackets(above)}/{_in_brackets(_text(self.denominator, self.gamma))}"
 
     def _lag(self) -> Fraction:
-        """γ·(deg denominator − deg numerator): x is e^(−lag) times a quotient of polynomials in e^(−γ)."""
+        """Return γ·(deg denominator − deg numerator): x is e^(−lag) times a quotient of polynomials in e^(−γ)."""
         return (len(self.denominator) - len(self.numerator)) * self.gamma
 
     def _sign(self) -> int:

@@ -1,10 +1,10 @@
 """Fits to noisy numbers: the nearest decreasing sequence, the nearest distribution, and smooth rates.
 
 Rates that are smooth where data are scarce and free where they are plentiful come from a fit that learns its
-smoothness. It is of the logarithm u of the rate in each cell. Its third differences are assumed to follow a Student t
+smoothness. It fits the logarithm u of the rate in each cell. Its third differences are assumed to follow a Student t
 distribution with one degree of freedom, so that most are small and some may have any size: a smooth curve, with jumps
 where the data require them. This is a normal distribution with a separate precision for each difference. The evidence,
-in Laplace's approximation, chooses the starting point among normal distributions with one precision: differences
+in Laplace's approximation, selects the starting point among normal distributions with one precision: differences
 equally large everywhere, or larger at small counts, as for power laws. From there, expectation maximization finds the
 precisions.
 """
@@ -51,7 +51,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> Fl
     shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * heaviest - 1023)
     sums, sizes = ((np.ldexp(sums, -shift) if shift else sums) * sizes).ravel(), sizes.ravel()
     starts = np.arange(sums.size)
-    # The first block of a row is not pooled with the row before.
+    # The first block of a row is not pooled with the previous row.
     opens = starts % max(1, shape[-1]) == 0
     for _ in range(_PASSES):
         violates = (sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]) & ~opens[1:]
@@ -71,7 +71,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> Fl
 
 
 def _pool(sums: list[float], sizes: list[float], opens: list[bool]) -> tuple[Floats, Floats, Ints]:
-    """Pool block by block, from the left, with a stack; also return at which block each new one begins."""
+    """Pool block by block, from the left, with a stack; also return the start of each new block."""
     pooled_sums: list[float] = []
     pooled_sizes: list[float] = []
     starts: list[int] = []
@@ -149,19 +149,20 @@ _SLOPES, _LEVEL_FROM = (0.0, 0.75, 1.5), 16
 _PATIENCE = 2
 _REWEIGHTINGS, _STEPS = 15, 60
 _LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-4
-# If the counters follow no such distribution, the search could take very long; a usual one takes up to half of this.
+# If the counters do not follow such a distribution, the search could take very long; a usual one takes up to half of
+# this.
 _EVALUATIONS = 3000
 _TOLERANCE, _CHANGE = 1e-3, 1e-3
-# A vanished rate is raised again if one more label would raise the likelihood by this many nats: to this far below the
-# mean, on a log scale, and at most this often.
+# A vanished rate is raised again if one more label would raise the likelihood by this many nats. It is raised to this
+# far below the mean, on a log scale, and at most this often.
 _WANTED, _REVIVED, _REVIVALS = 0.05, 5.0, 3
-# Larger logarithms correspond to no possible number of labels.
+# Larger logarithms do not correspond to a possible number of labels.
 LARGEST_LOG = 60.0
 
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """A log-likelihood at one point, its gradient, and a curvature to step with, positive semidefinite."""
+    """A log-likelihood at one point, its gradient, and a positive semidefinite curvature for a step."""
 
     value: float
     gradient: Floats
@@ -169,10 +170,10 @@ class Curvature:
 
 
 class Likelihood(Protocol):
-    """The evidence on logarithms of rates."""
+    """The likelihood of logarithms of rates."""
 
     def value(self, logs: Floats) -> float:
-        """Return the log-likelihood; −inf where a rate is too large."""
+        """Return the log-likelihood; −inf if a rate is too large."""
 
     def curvature(self, logs: Floats) -> Curvature:
         """Return the log-likelihood with its derivatives."""
@@ -205,8 +206,8 @@ class SmoothFit:
 def smooth_fit(data: Likelihood, even: Floats, rough: Floats) -> SmoothFit:
     """Fit rates, deterministically, from two starting points: logarithms of smooth and of approximately correct rates.
 
-    One search goes from smooth distributions to rough ones, another back: each alone may end where one peak is mistaken
-    for sums of others.
+    One search goes from smooth distributions to rough ones, another back: each alone may end at a fit that mistakes one
+    peak for sums of others.
     """
     size, likelihood = rough.size, _Counted(data)
     if size <= _ORDER:
@@ -217,7 +218,7 @@ def smooth_fit(data: Likelihood, even: Floats, rough: Floats) -> SmoothFit:
     upwards = _best_precision(likelihood, plain, rough, _PRECISIONS[::-1])
     best = max(downwards, upwards, key=lambda prior: prior.evidence)
     for slope in _SLOPES[1:]:
-        # The best precision of the other slopes is nearby.
+        # The best precision for the other slopes is nearby.
         first = max(0, _PRECISIONS.index(best.precision) - 1)
         prior = _best_precision(likelihood, _slope(plain, slope), best.logs, _PRECISIONS[first:])
         if prior.evidence > best.evidence:
@@ -226,7 +227,7 @@ def smooth_fit(data: Likelihood, even: Floats, rough: Floats) -> SmoothFit:
 
 
 def _slope(differences: Floats, slope: float) -> Floats:
-    """Return differences times k^slope at position k: with equal precision, they fall like k^−slope."""
+    """Return differences times k^slope at position k: with equal precision, they decay like k^−slope."""
     places = np.minimum(np.arange(1, differences.shape[0] + 1), _LEVEL_FROM)
     return np.asarray(differences * (places**slope)[:, np.newaxis])
 
@@ -257,7 +258,7 @@ class _Prior:
 
 
 def _best_precision(likelihood: _Counted, differences: Floats, start: Floats, precisions: Sequence[float]) -> _Prior:
-    """Try one precision after another, until the evidence has fallen a few times."""
+    """Try one precision after another, until the evidence has fallen several times."""
     flat = differences.T @ differences
     # The normalizer of a normal distribution with these differences, up to a common constant.
     sizes = float(np.log(np.abs(differences).max(axis=1)).sum())
@@ -297,7 +298,7 @@ def _reweight(likelihood: _Counted, prior: _Prior) -> SmoothFit:
 
 
 def _climb(likelihood: _Counted, penalty: Floats, start: Floats) -> tuple[Floats, Curvature]:
-    """Maximize ``likelihood − u'·penalty·u/2``; raise rates again that vanished although the data require them.
+    """Maximize ``likelihood − u'·penalty·u/2``; raise vanished rates again if the data require them.
 
     The slope in the logarithm of a vanished rate is almost zero, whatever the slope in the rate itself.
     """
@@ -316,7 +317,7 @@ def _climb(likelihood: _Counted, penalty: Floats, start: Floats) -> tuple[Floats
 
 
 def _ascend(likelihood: _Counted, penalty: Floats, start: Floats) -> tuple[Floats, Curvature]:
-    """Climb by Fisher scoring, steps halved until they gain."""
+    """Climb by Fisher scoring, with steps halved until they increase the objective."""
     logs, found = start, likelihood.curvature(start)
     for _ in range(_STEPS):
         pulse()
@@ -342,7 +343,7 @@ def _ascend(likelihood: _Counted, penalty: Floats, start: Floats) -> tuple[Float
 
 
 def _safe(matrix: Floats) -> Floats:
-    """Add a little to the diagonal, which only changes directions without information."""
+    """Add a little to the diagonal, which changes only directions without information."""
     safe = matrix.copy()
     safe.flat[:: matrix.shape[0] + 1] += 1e-9 + 1e-13 * float(np.trace(matrix))
     return safe

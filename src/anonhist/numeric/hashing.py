@@ -1,4 +1,4 @@
-"""Hashes of labels: a keyed one of 128 bits, and multiply-shift hashing into a few buckets.
+"""Hashes of labels: a keyed hash of 128 bits, and multiply-shift hashing into a few buckets.
 
 The keyed hash is SipHash-2-4-128 over a label's UTF-8 bytes, for whole arrays at once. docs/hashing.md has the exact
 definition of both, and test vectors, for clients in other languages.
@@ -13,7 +13,7 @@ For two different labels and uniformly drawn coefficients, the pair of ``⌊t / 
 words that are zero do not change the bucket of a label.
 
 A report (seed, y) supports a label if the label is in bucket y under the seed:
-``(t − lo_y·2^16) mod 2^32 < w_y·2^16``. That is one product per word, one sum, one comparison, no shift.
+``(t − lo_y·2^16) mod 2^32 < w_y·2^16``. This takes one product per word, one sum, one comparison, and no shift.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
 from anonhist.numeric.arrays import Bools, Floats, Ints
 
-# Hashed before the key. The hash of this version never changes; another definition gets another number.
+# This is hashed before the key. The hash of this version never changes; another definition gets another number.
 KEY_DOMAIN = b"anonhist keyed hash 1\0"
 
 # The state of this many labels fits in the level-2 cache, and the cost of a call is negligible beside it.
 _CHUNK = 16384
 _WORD = np.dtype("<u8")
 _HALF_TURN = np.uint64(32)
-# Rotations of v1 and v3, in the first half of a round and in the second. Shape (2, 1), a row a variable.
+# Rotations of v1 and v3, in the first half of a round and in the second. The shape is (2, 1), one row per variable.
 _FIRST = np.array([[13], [16]], dtype=np.uint64)
 _SECOND = np.array([[17], [21]], dtype=np.uint64)
 _FULL_TURN = np.uint64(64)
@@ -63,18 +63,18 @@ def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArr
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
     if data.size != len(text):
-        # Bytes 10xxxxxx continue a character: characters, and so labels, begin at the others.
+        # Bytes 10xxxxxx continue a character: characters, and therefore labels, begin at the others.
         offsets = np.append(np.flatnonzero((data & 0xC0) != 0x80), data.size)[offsets]
     return hash_buffer(data, offsets, key=key)
 
 
 def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> NDArray[np.uint64]:
-    """Hash every label of a buffer of bytes, as an Arrow array of strings holds them; see ``keyed_hash``.
+    """Hash every label of a byte buffer, as an Arrow array of strings holds them; see ``keyed_hash``.
 
     Label i is ``data[offsets[i]:offsets[i + 1]]``; that it is UTF-8 is not checked. Offsets need not begin at zero or
-    end with the buffer (those of a slice of an Arrow array do not); none mean no labels. Time is O(bytes + m), memory
-    O(m) besides the buffers: labels are sorted by length and hashed in chunks, so long ones do not slow down short
-    ones.
+    end with the buffer (those of a slice of an Arrow array do not); without offsets there are no labels. Time is
+    O(bytes + m), memory O(m) besides the buffers: labels are sorted by length and hashed in chunks, so long ones do not
+    slow down short ones.
     """
     secret = _secret(key)
     bounds = np.asarray(offsets)
@@ -90,7 +90,7 @@ def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> N
 
 
 def hash_words(words: NDArray[np.uint64], *, key: bytes) -> NDArray[np.uint64]:
-    """Hash numbers below 2⁶⁴ as by ``keyed_hash``, each as the label that consists of its eight little-endian bytes."""
+    """Hash numbers below 2⁶⁴ with ``keyed_hash``, each as the label that consists of its eight little-endian bytes."""
     secret = _secret(key)
     hashes = np.empty((words.size, 2), dtype=np.uint64)
     for start in range(0, words.size, _CHUNK):
@@ -103,7 +103,7 @@ def hash_words(words: NDArray[np.uint64], *, key: bytes) -> NDArray[np.uint64]:
 
 
 def _secret(key: bytes) -> bytes:
-    """Return the 16-byte secret of SipHash: the same rule for keys of any length, so that none is weaker."""
+    """Return the 16-byte secret of SipHash: keys of any length follow the same rule, so none is weaker."""
     if not isinstance(key, bytes) or not key:
         raise UsageError("The key of a hash must be at least one byte, such as b'survey 1'.")
     return hashlib.sha256(KEY_DOMAIN + key).digest()[:16]
@@ -133,7 +133,7 @@ def _hash_chunk(
     full: Ints,
     secret: bytes,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Hash labels that are sorted by their number of full words: those with more words are always the last."""
+    """Hash labels sorted by their number of full words: those with more words come last."""
     state = _State(secret, full.size)
     first, step = 0, 0
     while first < full.size:
@@ -187,7 +187,7 @@ class _State:
         return low, self.even[0] ^ self.even[1] ^ self.odd[0] ^ self.odd[1]
 
     def mix(self, rounds: int, first: int = 0) -> None:
-        """Apply SipRound: its first half acts on (v0, v1) and (v2, v3), its second half on (v2, v1) and (v0, v3)."""
+        """Apply SipRound: the first half acts on (v0, v1) and (v2, v3), the second half on (v2, v1) and (v0, v3)."""
         even, odd, spare = self.even[:, first:], self.odd[:, first:], self.spare[:, first:]
         for _ in range(rounds):
             for pair, shift, turned in ((even, _FIRST, even[0]), (even[::-1], _SECOND, even[1])):
@@ -207,7 +207,7 @@ _COEFFICIENTS = 4
 
 
 def seed_coefficients(seeds: NDArray[np.integer], *, key: bytes, words: int) -> NDArray[np.uint32]:
-    """Return the coefficients ``b, a_1 … a_w`` of each seed in [0, 2³²), shape (n, w + 1), cut from keyed hashes of it.
+    """Return the coefficients ``b, a_1 … a_w`` of each seed in [0, 2³²), shape (n, w + 1), cut from its keyed hashes.
 
     Coefficient j (b is number 0) is the little-endian number in bytes 4·(j mod 4) to 4·(j mod 4) + 3 of the keyed hash
     of eight bytes: the seed in four, little-endian, then ⌊j/4⌋ in four, little-endian. More words leave the first
@@ -226,7 +226,7 @@ def seed_coefficients(seeds: NDArray[np.integer], *, key: bytes, words: int) -> 
 def label_words(hashes: NDArray[np.uint64], words: int) -> NDArray[np.uint16]:
     """Return the first w ≤ 8 words of keyed hashes: word i (of 1 … w) is bytes 2·i − 2 and 2·i − 1, little-endian.
 
-    Of m labels, about ``m²/2^(16·w + 1)`` pairs have the same words and can no longer be distinguished.
+    Among m labels, about ``m²/2^(16·w + 1)`` pairs have the same words and can no longer be distinguished.
     """
     _check_words(words, _WORDS)
     return np.ascontiguousarray(hashes, dtype="<u8").view("<u2")[:, :words].astype(np.uint16)
@@ -305,7 +305,7 @@ _PAIRS = 1 << 18
 
 @frozen
 class HashSupport:
-    """Which of n hashed reports support which of m labels; a word that is zero costs nothing."""
+    """Which of n hashed reports support which of m labels; zero words cost nothing."""
 
     words: NDArray[np.uint16]
     coefficients: NDArray[np.uint32]
@@ -365,13 +365,13 @@ class HashSupport:
             raise UsageError("There must be one bucket and one weight for each report.")
 
     def _blocks(self, chosen: slice | Bools = slice(None)) -> Iterator[tuple[slice, slice, Bools]]:
-        """Yield which of the chosen reports support which labels, a block of (labels, reports) at a time."""
+        """Yield which of the chosen reports support which labels, in blocks of (labels, reports)."""
         starts, numbers = bucket_starts(self.g), self.words.astype(np.uint32)
         coefficients, reported = self.coefficients[chosen], self.reported[chosen].astype(np.int64)
         for begin in range(0, len(coefficients), _REPORTS):
             reports = slice(begin, min(begin + _REPORTS, len(coefficients)))
             low, high = starts[reported[reports]], starts[reported[reports] + 1]
-            # The last number inside, because 2³², the end of a single bucket, does not fit.
+            # The last number inside the bucket, because 2³², the end of a single bucket, does not fit.
             last = ((high - low << 16) - 1).astype(np.uint32)
             table = coefficients[reports].T.copy()
             table[0] -= (low << 16).astype(np.uint32)
@@ -385,7 +385,7 @@ class HashSupport:
 
 
 class _Totals:
-    """``t − lo_y·2^16`` modulo 2³² of a block of reports, for one block of labels after another."""
+    """``t − lo_y·2^16`` modulo 2³² for a block of reports, computed for successive blocks of labels."""
 
     def __init__(self, table: NDArray[np.uint32], height: int) -> None:
         self.offset, self.factors = table[0], table[1:]

@@ -1,4 +1,4 @@
-"""Projective spaces over prime fields and Hadamard matrices: numbered points, and which are orthogonal.
+"""Projective spaces over prime fields, and Hadamard matrices: numbered points and their orthogonality.
 
 Sums over hyperplanes are convolutions along a cycle through all points. Let f be a polynomial of degree t over the
 field of F elements for which no power z^d with 0 < d < K is a constant modulo f, while z^K is: then
@@ -27,7 +27,7 @@ from anonhist.numeric.arrays import Bools, Floats, Ints, read_only
 
 @lru_cache(maxsize=256)
 def prime_factors(number: int) -> tuple[int, ...]:
-    """Return the distinct prime factors of a whole number ≥ 1, ascending, by trial division: for numbers below 2⁴⁰."""
+    """Return the distinct prime factors of a whole number ≥ 1, ascending, by trial division; for numbers below 2⁴⁰."""
     found = []
     left, divisor = number, 2
     while divisor * divisor <= left:
@@ -62,7 +62,7 @@ DIGITS = 16
 
 @dataclass(frozen=True, eq=False)
 class CyclicOrder:
-    """The points and the items at the positions of a cycle, and where on it a point supports an item.
+    """The points and the items at the positions of a cycle, and the positions at which a point supports an item.
 
     ``spectrum`` is the Fourier transform, shape (K//2 + 1,), of the positions a + e at which a point supports an item,
     without its first value, which is their number ``support``.
@@ -161,7 +161,7 @@ def _power(exponent: int, modulus: Sequence[int], field: int) -> list[int]:
 
 
 def _sequence(polynomial: Sequence[int], field: int, length: int) -> Ints:
-    """Return s_0, s_1, …: each stretch follows from the previous values by one multiplication with a power of z."""
+    """Return s_0, s_1, …: each stretch follows from earlier values by one multiplication with a power of z."""
     size = len(polynomial) - 1
     sequence = np.zeros(length, dtype=np.int64)
     sequence[size - 1] = 1
@@ -201,7 +201,7 @@ def _numbers(coefficients: Iterable[Ints], inverses: Ints, field: int) -> Ints:
     for coefficient in coefficients:
         started = scale != 0
         scale = np.where(started, scale, inverses[coefficient])
-        # The first polynomial of the next degree comes after all with these leading coefficients.
+        # The first polynomial of the next degree comes after all polynomials with these leading coefficients.
         numbers = np.where(started, field * numbers + coefficient * scale % field + 1, 0)
     return np.asarray(numbers)
 
@@ -257,8 +257,8 @@ class ProjectiveSpace:
         """Return a point that supports each item: a different one for each choice from 0 to ``support`` − 1.
 
         The choice numbers a point z of the space with one coefficient less. If x has degree m, y is z with one more
-        coefficient inserted, that of z^p, p = t − 1 − m. The equation determines it, since x_m = 1:
-        ``y_p = −(x_0·y_{t−1} + … + x_{m−1}·y_{p+1})``. It is 0 where all above it are, so y is monic like z.
+        coefficient inserted, that of z^p, p = t − 1 − m. The equation determines it, because x_m = 1: ``y_p =
+        −(x_0·y_{t−1} + … + x_{m−1}·y_{p+1})``. It is 0 if all higher ones are, so y is monic like z.
         """
         x, highest = self._vectors(items)
         place = self.field ** (self.dimension - 1) // highest
@@ -309,7 +309,7 @@ class ProjectiveSpace:
         return np.asarray(self.sums(dense) + weights[~monic].sum())
 
     def spread(self, shares: Floats) -> Floats:
-        """Return, for every point, the sum of the shares of the items it supports, as the relation is symmetric."""
+        """Return, for every point, the sum of the shares of the items it supports; the relation is symmetric."""
         return np.asarray(self.sums(shares))
 
     @cached_property
@@ -323,11 +323,11 @@ class ProjectiveSpace:
 
     @cached_property
     def _gaps(self) -> Ints:
-        """What is subtracted from the polynomials of each degree, read as numbers to the base F."""
+        """The numbers subtracted from the polynomials of each degree, read as numbers to the base F."""
         return read_only(self._powers - self._first)
 
     def _vectors(self, numbers: Ints) -> tuple[Ints, Ints]:
-        """Return the coefficients of each point, as digits of one number to the base F, and F to its degree."""
+        """Return the coefficients of each point as digits of one number to the base F, and F to its degree."""
         degrees = np.searchsorted(self._first, numbers, side="right") - 1
         return numbers + self._gaps[degrees], self._powers[degrees]
 
@@ -353,7 +353,8 @@ def _points(field: int, dimension: int) -> int:
 def walsh_hadamard(values: NDArray[Any]) -> NDArray[Any]:
     """Return ``Σ_i (−1)^{|i ∧ j|}·values_i`` for every j, where |i ∧ j| counts the binary digits that i and j share.
 
-    It transforms the last axis, of length 2^m; exactly, for whole numbers whose magnitudes add up to less than 2⁶³.
+    It transforms the last axis, of length 2^m. The result is exact for whole numbers whose magnitudes add up to less
+    than 2⁶³.
     """
     size = values.shape[-1]
     now, then = values.copy(), np.empty_like(values)

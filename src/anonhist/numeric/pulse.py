@@ -1,4 +1,4 @@
-"""Progress signals from long computations: they do not change any result."""
+"""Progress signals from long computations; they do not change any result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 _Item = TypeVar("_Item")
 
-# After this many steps, half of the share is shown as done: the total number of steps is not known.
+# After this many steps, half of the share is shown as done, because the total number of steps is not known.
 _HALF = 500
 
 _WATCHER: ContextVar[Callable[[], None] | None] = ContextVar("anonhist_pulse", default=None)
@@ -26,7 +26,7 @@ def pulse() -> None:
 def tell_share(progress: Callable[[float], None] | None, first: float, last: float) -> Iterator[None]:
     """Report the share done while the block runs: more after every step, and ``last`` at the end.
 
-    After s steps it is ``first + (last − first)·s/(s + 500)``, as their number is not known. Inside another
+    After s steps the share is ``first + (last − first)·s/(s + 500)``, because their total is not known. Inside another
     such block, only the inner ``progress`` is called, or the outer one if the inner is None.
     """
     if progress is None:

@@ -17,7 +17,7 @@ _PER_SECOND = 10**9
 
 
 def time_name(value: datetime | timedelta) -> str:
-    """Return a time as Python writes it, one with a zone as the same time of UTC; and a duration as its seconds."""
+    """Return a time as Python writes it, converted to UTC if it has a zone; return a duration in seconds."""
     if isinstance(value, timedelta):
         return _seconds(value)
     if value.tzinfo is None:
@@ -25,13 +25,13 @@ def time_name(value: datetime | timedelta) -> str:
     try:
         return str(value.astimezone(UTC).replace(tzinfo=None))
     except OverflowError:
-        # In the year before 1, or after 9999.
+        # In UTC, the time would be before year 1, or after 9999.
         return str(value)
 
 
 def _seconds(value: timedelta) -> str:
     micros = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
-    # Those of pandas have nanoseconds, too.
+    # Pandas timestamps have nanoseconds, too.
     nanos = micros * 1000 + getattr(value, "nanoseconds", 0)
     whole, rest = divmod(abs(nanos), _PER_SECOND)
     fraction = f".{rest:09}".rstrip("0") if rest else ""
@@ -48,15 +48,15 @@ TOO_LARGE = (
     "Floats of 2^53 and more cannot represent every whole number: convert the column to whole numbers or text first."
 )
 _NO_TEXT = "Some values cannot be written as text: convert the column to text, numbers or dates first."
-# What PostgreSQL's numeric holds.
+# The range of PostgreSQL's numeric type.
 _MOST_BEFORE, _MOST_AFTER = 131_072, 16_383
-# Any Python writes numbers of 640 digits, however it limits their length.
+# Every Python writes numbers of 640 digits, however its limit is set.
 _SHORT_BITS = 2_048
-# Each unit of durations in seconds: a number, and by how many places the point is moved.
+# Each unit of durations in seconds: a number, and a shift of the decimal point.
 _SECONDS = {"W": (604_800, 0), "D": (86_400, 0), "h": (3_600, 0), "m": (60, 0), "s": (1, 0)}
 _SECONDS |= {unit: (1, -3 * place) for place, unit in enumerate(("ms", "us", "ns", "ps", "fs", "as"), start=1)}
 _MISSING = frozenset({"NAType", "NaTType", "MaskedConstant"})
-# To write float | np.floating makes a new type each time, which takes longer than to ask for it.
+# Writing float | np.floating makes a new type each time, which takes longer than the check itself.
 _FLOATS = (float, np.floating)
 _TIMES = (np.datetime64, np.timedelta64)
 
@@ -66,13 +66,13 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
 
     A whole number is named by its digits: 7.0 is named 7, because a column of whole numbers becomes one of floats when
     a single value is missing. Equal Decimals have one name, without an exponent where PostgreSQL's numeric holds the
-    number; times are those of UTC, durations their seconds, alike in all units of NumPy; members of enumerations and
-    the like are named by what they equal; anything else is ``str(value)``. No setting of the process changes a name:
-    not the context of ``decimal``, how NumPy prints, nor the number of digits up to which Python writes whole numbers.
-    Floats of magnitude 2⁵³ or more are refused, and so are fractions if ``only_whole``: other columns and files may
-    store the same number differently.
+    number; times are in UTC and durations in seconds, whatever their unit in NumPy; members of enumerations and similar
+    values are named like the values they equal; for all others, the name is ``str(value)``. No setting of the process
+    changes a name: not the context of ``decimal``, NumPy's print options, or Python's limit on the digits of whole
+    numbers. Floats of magnitude 2⁵³ or more are refused, and so are fractions if ``only_whole``: other columns and
+    files may store the same number differently.
     """
-    # Nearly all values are such; the others are asked what else they are.
+    # Nearly all values have these types; others need further checks.
     if type(value) is str:
         return value
     if type(value) is int:
@@ -104,7 +104,7 @@ def _integer_name(value: int) -> str:
 
 
 def _named(value: object) -> tuple[str | None, bool]:
-    """Return the name of a value, None if there is none for numbers as large, and whether it is no fraction."""
+    """Return the name of a value (None if numbers this large have none), and whether it is not a fraction."""
     for types, namer in _NAMERS:
         if isinstance(value, types):
             return namer(value)
@@ -123,13 +123,14 @@ def _of_float(value: float | np.floating[Any]) -> tuple[str | None, bool]:
         return str(int(number)), True
     if isinstance(number, float):
         return repr(number), False
-    # Of NumPy, with as few digits as tell numbers of its type apart; str() writes them as NumPy is set to print.
+    # NumPy numbers get the fewest digits that distinguish numbers of their type; str() depends on NumPy's print
+    # options.
     write = np.format_float_scientific if abs(number) < 1e-4 else np.format_float_positional
     return write(number, trim="-"), False
 
 
 def _of_decimal(value: Decimal) -> tuple[str, bool]:
-    """Write a number without an exponent unless that takes too many digits, in any decimal context."""
+    """Write a number without an exponent, unless that takes too many digits, in any decimal context."""
     number = Decimal(value)
     if not number.is_finite():
         return "-Infinity" if number.is_signed() else "Infinity", False
@@ -168,7 +169,7 @@ def _of_time_of_python(value: datetime | timedelta) -> tuple[str, bool]:
 
 
 def _of_duration(value: np.timedelta64) -> tuple[str, bool]:
-    """Write a duration in seconds, whatever the unit; months and years have no fixed number of these."""
+    """Write a duration in seconds, whatever the unit; months and years have no fixed length."""
     unit, step = np.datetime_data(value.dtype)
     if unit not in _SECONDS:
         return str(value), True
@@ -182,7 +183,7 @@ def _of_any(value: object) -> tuple[str, bool]:
         raise DataError(_NO_TEXT) from None
 
 
-# The first that fits: in Python a truth value is a whole number, and in NumPy a span of time.
+# The first match counts: in Python a boolean is a whole number, and in NumPy so is a time span.
 _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, bool]]], ...] = (
     (str, lambda value: (str.__str__(value), True)),
     (_FLOATS, _of_float),
@@ -197,12 +198,12 @@ _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, 
 
 
 def one_column(values: Any) -> Any:
-    """Return what goes through the values one by one, as lists do, from a column or one-column table; else as it is.
+    """Return an iterable over single values, as of a list, from a column or one-column table; otherwise the argument.
 
-    Going through a table gives its columns' names in pandas, and through a column of Arrow what is no text.
+    Iterating over a table yields its column names in pandas; iterating over an Arrow column does not yield text.
     """
     if isinstance(values, np.ndarray):
-        if values.ndim:  # a single value is no list, which callers say themselves
+        if values.ndim:  # A single value is not a list; callers report that themselves.
             check_one_dimension(values)
         return values
     if hasattr(values, "collect_schema") and not hasattr(values, "shape"):
@@ -218,7 +219,7 @@ def one_column(values: Any) -> Any:
 
 
 def check_one_dimension(values: np.ndarray[Any, Any]) -> None:
-    """Refuse an array that is not a list of single values: one with fields, or not of one dimension."""
+    """Refuse an array that is not a list of single values: one with fields, or not one-dimensional."""
     if values.dtype.names:
         field = values.dtype.names[0]
         raise UsageError(
