@@ -40,7 +40,7 @@ class Property:
 
 
 def property_at(home: str, methods: str, required: tuple[str, ...]) -> Property:
-    """Return a property with the options that its function takes, as an entry of the catalogue has them."""
+    """Return a property with the options that its function takes, as a catalog entry names them."""
     estimate = load(home)
     taken = [each for each in signature(estimate).parameters.values() if each.name in PROPERTY_OPTIONS]
     needed = tuple(each.name for each in taken if each.default is Parameter.empty or each.name in required)
@@ -109,7 +109,7 @@ def estimate_all(
 
 
 def _plan(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each property with its options, once per row of its entry and per method; it takes its own of ``given``."""
+    """Yield each property with its options, once per row of its entry and per method; it uses its own of ``given``."""
     for name, entry in ENTRIES.items():
         known = PROPERTIES[name]
         common = {option: given[option] for option in known.options if option in given}

@@ -29,7 +29,7 @@ class Curve(Shown, Tabular, Saved):
     Attributes
     ----------
     x_name, value_name
-        What the axes count, in the plural: ``"draws"``, ``"labels"``.
+        The counted things on the axes, in the plural: ``"draws"``, ``"labels"``.
     x : ndarray of float64
         Where the curve was computed, ascending.
     value : ndarray of float64
@@ -172,10 +172,10 @@ def estimated_curve(
         method = f"{method}, from a release"
         if data.mostly_noise:
             warnings = (*warnings, _DROWNED)
-        # The bias of the statistic says nothing about counts that were capped.
+        # The statistic's bias does not cover counts that were capped.
         bias = "" if cut else bias
         assumes = "; ".join(filter(None, (assumes, assumption(data.guarantee.unit))))
-    # The fewer runs, the less precisely they give their spread.
+    # Fewer runs give their spread less precisely.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
     if unknown:

@@ -1,4 +1,4 @@
-"""The entropy of the unknown distribution, by a method of your choice."""
+"""The entropy of the unknown distribution, by a choice of methods."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def _warnings(bias: float, most: float) -> tuple[str, ...]:
 
 # If no alphabet size is given, up to this many labels may be missing.
 _ANY = 2.0**64
-# An upper end that must allow for a larger share of the entropy than this is useless.
+# An upper end that must allow for a larger share of the entropy is useless.
 _MUCH = 0.1
 _KNOWN = "the upper end allows for all labels of the alphabet not seen"
 _ANY_AMOUNT = "labels too rare to be seen may add any amount"
@@ -340,7 +340,7 @@ class EntropyInterval:
 
 EntropyMethod = Literal["plug-in", "miller-madow", "jackknife", "grassberger", "chao-shen", "polynomial", "pml"]
 ENTROPY_METHODS: tuple[str, ...] = get_args(EntropyMethod)
-# Those without options; those that take the alphabet size are made in entropy_estimator.
+# Methods without options; those that take the alphabet size are made in entropy_estimator.
 _PLAIN: dict[str, Estimator] = {
     estimator.name: estimator for estimator in (PlugIn(), MillerMadow(), Jackknife(), Grassberger(), ChaoShen())
 }
@@ -370,8 +370,8 @@ def entropy(
     method
         ``"plug-in"``, ``"miller-madow"``, ``"jackknife"``, ``"grassberger"``, ``"chao-shen"``, ``"polynomial"`` or
         ``"pml"``. The default is ``"polynomial"`` if the alphabet size is given: its errors are half those of all
-        others except ``"pml"``. Otherwise it is ``"grassberger"``: its error is about that of ``"chao-shen"``
-        (docs/benchmarks/estimators.md), one-sided if labels are missing, and small if none are.
+        others except ``"pml"``. Otherwise it is ``"grassberger"``, with about the error of ``"chao-shen"``
+        (docs/benchmarks/estimators.md): one-sided if labels are missing, and small if none are.
     alphabet_size
         k, the number of possible labels, known without looking at the data.
     base
@@ -397,7 +397,7 @@ def entropy(
 
 
 def entropy_estimator(method: str | None, alphabet_size: int | None) -> Estimator:
-    """Return the estimator of this name; by default the one with the lowest error, alphabet known or not."""
+    """Return the estimator with this name; by default, the one with the lowest error, with or without an alphabet."""
     if method is None:
         method = "grassberger" if alphabet_size is None else "polynomial"
     check_method(method, ENTROPY_METHODS, of="entropy")
@@ -407,7 +407,7 @@ def entropy_estimator(method: str | None, alphabet_size: int | None) -> Estimato
 
 
 def entropy_unit(base: float) -> tuple[str, float]:
-    """Return the unit of entropies to this base, and the factor from nats."""
+    """Return the unit of entropies with this base, and the factor from nats."""
     if isinstance(base, bool) or not isinstance(base, int | float) or not 1 < base < math.inf:
         raise UsageError(f"`base` must be a number above 1, such as 2 for bits, not {base!r:.80}.")
     names = {2: "bits", math.e: "nats", 10: "bans"}

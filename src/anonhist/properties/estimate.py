@@ -1,4 +1,4 @@
-"""A number with its uncertainty: confidence levels, which ends of an interval hold, and warnings of the unseen."""
+"""A number with its uncertainty: confidence levels, the valid ends of an interval, and warnings about the unseen."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class Statement:
     holds
         Which ends hold.
     reason
-        Why an end is missing, or what the interval covers besides random error: a phrase without a full stop. If empty,
-        the estimator is taken as unbiased, and the interval is the value plus and minus a multiple of its error.
+        Why an end is missing, or what the interval covers besides random error: a phrase without a full stop. If it is
+        empty, the estimator is treated as unbiased, and the interval is the value plus and minus a multiple of its
+        error.
 
     Examples
     --------
@@ -55,7 +56,7 @@ PLUS_MINUS = Statement()
 
 @dataclass(frozen=True)
 class Bounds:
-    """The two ends of an interval and which of them hold; one that does not is the extreme value of the property."""
+    """The two ends of an interval, and which of them hold; an end that does not is the property's extreme value."""
 
     low: float
     high: float
@@ -90,7 +91,7 @@ class Estimate(Shown, Tabular, Saved):
         (cause, standard error) for each cause of error, if there are several; their squares add up to the square of
         :attr:`standard_error`.
     warnings
-        Sentences about assumptions that visibly fail, and numbers that are less informative than they seem.
+        Sentences about assumptions that visibly fail, and about numbers that are less informative than they seem.
     unit
         The unit, in the plural: ``"labels"``, ``"nats"``; empty for a share.
     guarantee
@@ -148,7 +149,7 @@ class Estimate(Shown, Tabular, Saved):
 class Estimates(Shown, Tabular, Saved):
     """Several estimates, which iterate as pairs of a name and an estimate and are one table.
 
-    Not a tuple, although it behaves like one: data frame libraries take a tuple for a list of columns.
+    It is not a tuple, although it behaves like one, because data frame libraries read a tuple as a list of columns.
 
     Attributes
     ----------
@@ -173,7 +174,7 @@ class Estimates(Shown, Tabular, Saved):
 
     @property
     def where(self) -> str | None:
-        """The condition on which rows counted, which all are of; None if all rows did."""
+        """The condition on which rows counted, shared by all estimates; None if all rows counted."""
         return next((each.where for _, each in self.named), None)
 
     def __iter__(self) -> Iterator[tuple[str, Estimate]]:
@@ -193,7 +194,7 @@ _SMALL, _LEAST_PERCENT = 1e-4, 1e-6
 
 
 def format_number(number: float, *, digits: int) -> str:
-    """Write a number with this many digits, but all digits of whole numbers, and small ones with a power of ten.
+    """Write a number with this many digits, whole numbers with all digits, and small ones with a power of ten.
 
     Examples
     --------
@@ -206,13 +207,13 @@ def format_number(number: float, *, digits: int) -> str:
         value, _, power = f"{number:.{digits - 1}e}".partition("e")
         short = value.rstrip("0").rstrip(".") if "." in value else value
         return f"{short} × 10{str(int(power)).translate(RAISED)}"
-    # It may be rounded up to one digit more.
+    # Rounding may add a digit.
     is_long = abs(float(f"{number:.{digits}g}")) >= 10**digits
     return f"{number:,.0f}" if is_long else f"{number:,.{digits}g}"
 
 
 def percent(share: float) -> str:
-    """Write a share in percent with two digits, of large ones all; no one reads less than a millionth.
+    """Write a share in percent with two digits, large ones with all; nobody reads less than a millionth.
 
     Examples
     --------
@@ -237,8 +238,8 @@ def widening_factor(runs: int) -> float:
     """Return the factor that widens a normal interval whose standard error comes from a few runs.
 
     It is the ratio of the 97.5% quantiles of Student's t with ``runs`` degrees of freedom and of the normal
-    distribution, by a Cornish–Fisher expansion (Abramowitz and Stegun 1964, 26.7.5): within 0.1% from four runs on, 5
-    % too small at two.
+    distribution, by a Cornish–Fisher expansion (Abramowitz and Stegun 1964, 26.7.5): within 0.1% from four runs on, 5%
+    too small at two.
     """
     z = quantile(0.95)
     terms = (
@@ -251,7 +252,7 @@ def widening_factor(runs: int) -> float:
 
 
 def check_level(level: object) -> None:
-    """Refuse anything but a probability strictly between 0 and 1."""
+    """Refuse everything except a probability strictly between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise UsageError(f"The level of an interval must be a number between 0 and 1, such as 0.95, not {level!r:.80}.")
 
@@ -276,7 +277,7 @@ def chao_unseen(profile: Profile) -> float:
 
 
 def undersampling_warning(profile: Profile) -> tuple[str, ...]:
-    """Warn if labels seen once are a tenth of the items or more: about that share of further items is new labels."""
+    """Warn if labels seen once are a tenth of the items or more: about that share of further items has new labels."""
     share = profile.prevalence(1) / profile.n
     if share < _MUCH:
         return ()

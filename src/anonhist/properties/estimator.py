@@ -1,4 +1,4 @@
-"""What an estimator is, and how it becomes an estimate with an interval, which bounds on units may limit."""
+"""Estimators, and how they become estimates with intervals, which bounds on units may limit."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Quick(Protocol):
 
 @runtime_checkable
 class Resimulated(Protocol):
-    """What an estimator needs of a release: a public profile, and the errors of its mechanism on it."""
+    """The parts of a release that an estimator needs: a public profile, and its mechanism's errors on it."""
 
     @property
     def profile(self) -> Profile:
@@ -102,7 +102,7 @@ class Resimulated(Protocol):
 
 
 def profile_of(data: Profile | Resimulated) -> Profile:
-    """Return a profile, or that of a release; refuse anything else."""
+    """Return a profile, or a release's profile; refuse everything else."""
     if isinstance(data, Profile):
         return data
     if isinstance(data, Resimulated):
@@ -113,7 +113,7 @@ def profile_of(data: Profile | Resimulated) -> Profile:
 def why_unknown(release: Resimulated) -> str:
     """Return why a release has no interval, not even for its number of labels; empty if it has one.
 
-    Without one, the errors of its runs are unreliable, and so are intervals computed from them.
+    Without an interval, the errors of its runs are unreliable, and so are intervals computed from them.
     """
     said = release.k_plus(1).statement
     return said.reason if said.holds is Holds.NONE else ""
@@ -134,7 +134,7 @@ def error_of(point: Point, profile: Profile) -> float:
 
 
 def check_method(method: object, methods: Collection[str], *, of: str) -> None:
-    """Refuse an unknown name of a method."""
+    """Refuse an unknown method name."""
     if method not in methods:
         raise UsageError(f"There is no method {method!r:.80} for {of}; choose one of {', '.join(methods)}.")
 
@@ -146,9 +146,9 @@ def check_unit(unit: object, units: Collection[str]) -> None:
 
 
 def check_alphabet(data: Profile | Resimulated, alphabet_size: int | None) -> int | None:
-    """Return k; refuse anything but a whole number ≥ 1, and a k below the number of labels of a profile.
+    """Return k; refuse everything except a whole number ≥ 1, and a k below the number of labels of a profile.
 
-    A release may have more labels than there are, by chance, so its number of labels is not checked.
+    By chance, a release may have more labels than there are, so its number of labels is not checked.
     """
     if alphabet_size is None:
         return None
@@ -229,13 +229,13 @@ class Sample:
         if self.release is None:
             return float(counted), float(counted)
         found = released(self.release)
-        # The interval of a release is for its own level: a higher level needs a wider one.
+        # The interval of a release is for its own level; a higher level needs a wider one.
         wider = max(self.z / quantile(found.level), 1.0)
         low, high = found.interval
         return max(found.value - wider * (found.value - low), 0.0), found.value + wider * (high - found.value)
 
     def of(self, estimator: Estimator) -> tuple[float, float]:
-        """Return the value of an estimator and the error that intervals are computed from."""
+        """Return the value of an estimator and the error from which intervals are computed."""
         point = estimator.point(self.profile)
         return point.value, self.error(error_of(point, self.profile), self.noise(estimator, point.value))
 
@@ -252,7 +252,7 @@ class Sample:
 
 
 def truncation_reason(unit: PrivacyUnit) -> Statement | None:
-    """Return why estimates that depend on large counts have no interval in a release for this unit; None if they may.
+    """Return why estimates that depend on large counts have no interval in a release for this unit; None if they have.
 
     Label privacy caps counts, and node privacy removes edges until no node has too many. Both affect the most frequent
     labels most, so entropies are too large and the shares of frequent labels too small. By how much is unknown, so no
@@ -270,7 +270,7 @@ def truncation_reason(unit: PrivacyUnit) -> Statement | None:
 
 
 def assumption(unit: PrivacyUnit) -> str:
-    """Return what every estimate from a release for this unit assumes about its bound; empty if it has none."""
+    """Return the assumption about the bound that every estimate from a release for this unit makes; empty if none."""
     if unit.max_items is None:
         return ""
     return f"the items of a user beyond {unit.max_items:,}, which were left out, are like the others"
@@ -299,7 +299,7 @@ def apply(
     is the root of the sum of squares of that and of the error due to privacy noise, ``sqrt(mean_b (f(R*_b) − f(R))²)``,
     with R the released profile and R*_b runs of its mechanism on R. The latter includes the bias of the mechanism.
     ``scale`` > 0 turns value, error and ends into another unit. With ``needs_counts`` the interval depends on the sizes
-    of counts, so there is none where large counts were capped before the release: see :func:`truncation_reason`.
+    of counts, so there is none if large counts were capped before the release: see :func:`truncation_reason`.
     """
     check_level(level)
     profile = profile_of(data)
@@ -360,7 +360,7 @@ def _unknown(sample: Sample) -> Statement | None:
 
 
 def scaled(found: Estimate, scale: float) -> Estimate:
-    """Return an estimate in another unit: value, error and ends times a number > 0."""
+    """Return an estimate in another unit: value, error and ends multiplied by a number > 0."""
     low, high = found.interval
     return replace(
         found,
@@ -372,7 +372,7 @@ def scaled(found: Estimate, scale: float) -> Estimate:
 
 
 class Interval(Protocol):
-    """A way to make intervals for one property."""
+    """A way to compute intervals for one property."""
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the interval for a value with a standard error, from a sample with at least one item."""
@@ -402,7 +402,7 @@ class NormalInterval:
 class LowerEnd:
     """The lower end of the normal interval of an estimator that is too low on average, for every distribution.
 
-    It is the same for all methods, since they estimate the same truth; ``reason`` says why there is no upper end.
+    It is the same for all methods, because they estimate the same truth; ``reason`` says why there is no upper end.
     """
 
     estimator: Estimator

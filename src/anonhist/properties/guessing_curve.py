@@ -1,4 +1,4 @@
-"""How many accounts fall to a number of guesses: the success rate λ_β and its curve."""
+"""The share of accounts broken by a number of guesses: the success rate λ_β and its curve."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def covered_share(profile: Profile, labels: Ints) -> Floats:
 
 def log_grid(largest: int, *, points: int) -> list[int]:
     """Return up to ``points`` whole numbers from 1 to ``largest`` ≥ 1, both included, evenly spaced on a log scale."""
-    # The largest is added as an integer: as a float it may be rounded.
+    # The largest is added as an integer, because a float might be rounded.
     return sorted({*(min(largest, round(mark)) for mark in np.geomspace(1, largest, points).tolist()[:-1]), largest})
 
 
@@ -60,8 +60,8 @@ _FEW = 10
 class MostFrequent:
     """The μ most frequent labels of n items; ties are broken arbitrarily.
 
-    They cover ``items`` items. The last of them has count ``least``, τ, the next label ``following``, 0 if there is
-    none. ``counts`` descend, with the number of these labels of each count in ``prevalences``.
+    They cover ``items`` items. The last of them has count ``least``, τ, and the next label has count ``following``, 0
+    if there is none. ``counts`` descend; ``prevalences`` are the numbers of these labels with each count.
     """
 
     n: int
@@ -112,12 +112,12 @@ class MostFrequent:
         """Return ``(j − τ)_+/n``, the derivatives of λ_μ with μ fixed: an additional label replaces the last.
 
         τ is halfway between the counts of the last label and of the next. If these are all labels, λ_μ is 1; the
-        derivatives are then those of how it falls when labels are added, with τ the last count.
+        derivatives then describe its decrease when labels are added, with τ the last count.
         """
         return self._above((self.least + self.following) / 2 if self.following else float(self.least))
 
     def above_or_all(self) -> Weights:
-        """Return the same, but for all labels the derivatives of a constant λ_μ = 1: τ is 0."""
+        """Return the same, but if these are all labels, the derivatives of a constant λ_μ = 1: τ is 0."""
         return self.above() if self.following else self._above(0.0)
 
     def _above(self, threshold: float) -> Weights:
@@ -186,7 +186,7 @@ class GuessingSuccess:
 
 @dataclass(frozen=True)
 class SuccessInterval:
-    """At most the share that a binomial count of n items in the β most frequent labels allows.
+    """The share is at most what a binomial count of n items in the β most frequent labels allows.
 
     Source: Clopper and Pearson 1934.
 
@@ -201,7 +201,7 @@ class SuccessInterval:
     unit: SuccessUnit = "share"
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
-        """Return the end that holds; the value is on the other side of it."""
+        """Return the end that holds; the value lies on the other side of it."""
         top = MostFrequent.of_number(sample.profile, self.guesses)
         most = _largest_share(top.items, top.n, sample)
         noise = sample.z * sample.noise(GuessingSuccess(self.guesses), top.share)

@@ -1,4 +1,4 @@
-"""Hill numbers, Rényi and Tsallis entropies of an order, their curve and the min-entropy."""
+"""Hill numbers, Rényi and Tsallis entropies of an order, their curve, and the min-entropy."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _ONLY_LEAST = "labels too rare to be seen may add any amount at orders below 2"
 def order_interval(order: float, scale: Callable[[OrderSum], Point], ends: NormalInterval) -> Interval:
     """Return the interval of an order q ≥ 0 on a scale of :class:`OrderSum`: the same for all methods.
 
-    From order 2 on it is that of the unbiased power sum; at q = 0 that of the support size, at q = 1 that of the
-    entropy. Otherwise it has only a lower end, that of ``plug-in``, which is too low on average for every distribution,
+    From order 2 on it is the interval of the unbiased power sum; at q = 0 that of the support size, at q = 1 that of
+    the entropy. Otherwise it has only the lower end of ``plug-in``, which is too low on average for every distribution,
     because Tsallis entropies are concave in the probabilities.
     """
     if order >= 2:
@@ -53,7 +53,7 @@ def _of_number(order: float) -> dict[Callable[[OrderSum], Point], Callable[[floa
 
 @dataclass(frozen=True)
 class ExponentialInterval:
-    """The exponential of another interval: for the Hill number of order 1, from that of the entropy."""
+    """The exponential of another interval: for the Hill number of order 1, that of the entropy."""
 
     of_logarithm: Interval
 
@@ -81,7 +81,7 @@ def hill_number(
     larger q, the less rare labels matter.
 
     From order 2 on there is an interval, the same for all methods; at order 1 there is one if few labels are missing.
-    Otherwise there is only a lower end below order 2, since any number of labels may be too rare to be seen.
+    Otherwise there is only a lower end below order 2, because any number of labels may be too rare to be seen.
 
     Source: Hill 1973; Chao and Jost 2015; Simpson 1949.
 
@@ -197,7 +197,7 @@ def tsallis_entropy(
 
 
 def sum_estimator(order: object, method: str | None, scale: Callable[[OrderSum], Point], *, of: str) -> SumEstimator:
-    """Return the estimator of this order and method, ``chao-jost`` by default, on a scale."""
+    """Return the estimator with this order and method, ``chao-jost`` by default, on a scale."""
     number, name = check_order(order), method or "chao-jost"
     check_method(name, DIVERSITY_METHODS, of=of)
     if name == "plug-in":
@@ -286,8 +286,9 @@ _BY_CHANCE = "the most frequent label in a sample is partly so by chance"
 class MinEntropy:
     """``−ln(r_max/n)`` in nats, with standard error ``sqrt((1 − p)/(n·p))``, ``p = r_max/n`` (Rényi 1961).
 
-    Too low, since the largest of several counts is so partly by chance: by at most about ``1/(n·p)`` if one label is
-    clearly the most frequent, by far more if many are about as frequent. For one label it is 0, for n singletons ln n.
+    It is too low, because the largest of several counts is largest partly by chance: by at most about ``1/(n·p)`` if
+    one label is clearly the most frequent, by far more if many are about as frequent. For one label it is 0, for n
+    singletons ln n.
     """
 
     name: ClassVar[str] = "plug-in"

@@ -68,7 +68,7 @@ class PmlDistribution:
 
 
 def property_of(distribution: PmlDistribution, summand: Callable[[Floats], Floats]) -> float:
-    """Return the symmetric property ``Σ_x f(p_x)``; with the continuous part as finitely many labels."""
+    """Return the symmetric property ``Σ_x f(p_x)``; the continuous part counts as finitely many labels."""
     whole = distribution.discrete()
     return float(np.array(whole.labels, dtype=np.float64) @ summand(whole.probabilities))
 
@@ -88,7 +88,7 @@ def factorial_rest(numbers: Floats) -> Floats:
 
 def log_ways(first: Floats, second: Floats) -> Floats:
     """Return ``(a + b)·ln(a + b) − a·ln a − b·ln b``, the main part of ``ln((a + b)!/(a!·b!))``, for a ≥ 0, b ≥ 1."""
-    a = np.maximum(first, 0.5)  # the value at 0 is set below
+    a = np.maximum(first, 0.5)  # The value at 0 is set below.
     return np.where(first > 0, a * np.log1p(second / a) + second * np.log1p(a / second), 0.0)
 
 
@@ -135,13 +135,13 @@ def _beyond_first(z: Floats, rest: Floats) -> Floats:
     return np.where(z <= 0.1, small * series, -np.log(rest) - z)
 
 
-# Number of rows of the table of blocks that are filled together.
+# This many rows of the table of blocks are filled together.
 _ROWS = 64
 # With more distinct counts than this, counts whose roots fall into one step are one class. A step is a tenth of the
 # standard deviation of the root of a Poisson count, which is 1/2.
 _SINGLE = 4096
 _STEP = 0.05
-# So that rounding does not decide whether labels of a known alphabet have probability 0.
+# This prevents rounding from deciding whether labels of a known alphabet have probability 0.
 _TIE = 1e-9
 
 
@@ -156,8 +156,8 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
     smallest and largest counts r < s are so close that splitting it might lower the reward. Splitting off the labels of
     count s from T labels of mean count μ loses at most ``1 + ln T`` and gains ``s·ln(s/μ) − s + μ ≥ 2(√s − √μ)²`` per
     label; splitting off count r gains at least ``(√μ − √r)²``. So ``√s − √r ≤ (1 + √½)·√(1 + ln T)``, which leaves
-    O(t^1.5·√ln T) blocks if all counts up to t occur. With more than 4,096 distinct counts, counts above 100 whose
-    square roots fall into the same step of 0.05 are not separated, which costs at most about 0.001 of reward per label.
+    O(t^1.5·√ln T) blocks if all counts up to t occur. With more than 4,096 distinct counts, counts above 100 with
+    square roots in the same step of 0.05 are not separated, which costs at most about 0.001 of reward per label.
 
     One label has probability 1; n ≥ 2 singletons are a continuous part alone. With a known alphabet, n ≥ 1 singletons
     give k labels of probability 1/k.
@@ -187,7 +187,7 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
 
 @dataclass(frozen=True, eq=False)
 class _Classes:
-    """Classes of counts that stay together, ascending: the least count of each, and the labels and items before it."""
+    """Classes of counts that stay together, ascending: their least counts, and the labels and items before each."""
 
     counts: Ints
     labels: Ints
@@ -223,14 +223,14 @@ class _Classes:
         """Return, for each class, the largest number of classes in a block that starts there."""
         roots = np.sqrt(self.counts)
         ends = np.full(roots.size, roots.size)
-        for _ in range(2):  # with fewer labels within reach, the reach is shorter
+        for _ in range(2):  # With fewer labels within reach, the reach is shorter.
             reach = (1 + math.sqrt(0.5)) * np.sqrt(1 + np.log(self.labels[ends] - self.labels[:-1]))
             ends = np.searchsorted(roots, roots + reach + 1e-9 * roots, side="right")
         return np.asarray(ends - np.arange(roots.size))
 
 
 def _best_blocks(classes: _Classes) -> tuple[Floats, Ints]:
-    """Return, for each class, the best reward of it and all later classes, and where its block then ends."""
+    """Return, for each class, the best reward of it and all later classes, and the end of its block in that case."""
     size = classes.counts.size
     gains, ends, widths = np.zeros(size + 1), np.zeros(size, dtype=np.int64), classes.widths()
     for stop in range(size, 0, -_ROWS):
@@ -270,7 +270,7 @@ def _distribution(
 
 
 _RUNS = 20
-# Not privacy noise: a constant, so that the same data give the same error.
+# This is not privacy noise: it is a constant, so that the same data give the same error.
 _SEED = 20170714
 
 
@@ -280,7 +280,7 @@ def bootstrap_error(distribution: PmlDistribution, n: int, value_of: Callable[[P
     20 runs draw the count of each label from its Poisson distribution; a continuous part is replaced by finitely many
     labels, and of more than 2⁶² items 2⁶² are drawn. To fix n, the values are regressed on the number of items drawn:
     the error is the standard deviation of the residuals (18 degrees of freedom, so its own relative error is about a
-    sixth). It is the same every time.
+    sixth). The result is deterministic.
     """
     generator = np.random.default_rng(_SEED)
     whole = distribution.discrete()
@@ -369,7 +369,7 @@ class PmlDistanceToUniformity(_PmlEstimator):
     """``Σ_x |p_x − 1/k|`` over an alphabet of k labels, p the approximate PML distribution for that alphabet: 0 to 2.
 
     For one label with two items or more it is ``2 − 2/k``, for at most k singletons 0. A release may have more than k
-    labels; all labels of p count then, and the distance is at most 2 (Pavlichin and others 2017).
+    labels; then all labels of p count, and the distance is at most 2 (Pavlichin and others 2017).
     """
 
     alphabet_size: int
@@ -384,7 +384,7 @@ class PmlDistanceToUniformity(_PmlEstimator):
 def plug_in(
     profile: Profile, functional: Callable[[PmlDistribution], float], *, alphabet_size: int | None = None
 ) -> Point:
-    """Estimate a property by that of the approximate PML distribution of n ≥ 1 items, with a bootstrap error."""
+    """Estimate a property by its value for the approximate PML distribution of n ≥ 1 items, with a bootstrap error."""
     distribution = approximate_pml(profile, alphabet_size=alphabet_size)
     error = bootstrap_error(
         distribution, profile.n, lambda run: functional(approximate_pml(run, alphabet_size=alphabet_size))

@@ -1,4 +1,4 @@
-"""Power sums of any order, of the sample and with unseen labels, and unbiased ones of whole order."""
+"""Power sums of any order, of the sample or with unseen labels, and unbiased power sums of whole order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, lar
 from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, Sample, apply, multiplied
 from anonhist.properties.sampling import Weights, sampling_error
 
-# Beyond, powers of 1/2⁶³ underflow.
+# Beyond this order, powers of 1/2⁶³ underflow.
 _MOST = 12
 
 
@@ -83,7 +83,7 @@ class SumEstimator(ABC):
 
 
 def check_order(order: object) -> float:
-    """Return q; refuse anything but a number from 0 to 12."""
+    """Return q; refuse everything except a number from 0 to 12."""
     if isinstance(order, bool) or not isinstance(order, int | float) or not 0 <= order <= _MOST:
         raise UsageError(f"`order` must be a number from 0 to {_MOST}, such as 2, not {order!r:.80}.")
     return float(order)
@@ -98,7 +98,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 def log_rise(x: Floats, shift: float) -> Floats:
     """Return ``ln(Γ(x+s)/Γ(x))/s``, which is ψ(x) for s = 0; x > 0 and x + s > 0.
 
-    By Stirling's series, written so that nothing cancels for large x or small s; for x below 16, by recurrence.
+    It uses Stirling's series, written so that nothing cancels for large x or small s; for x below 16, recurrence.
     """
     steps = np.maximum(np.ceil(_LARGE + max(-shift, 0.0) - x), 0.0)
     total = _log_rise_of_large(x + steps, shift)
@@ -137,7 +137,7 @@ def falling_share(counts: Ints, n: int, order: float) -> Floats:
         for step in range(int(order)):
             shares *= np.maximum(counts - step, 0) / float(n - step)
         return shares
-    # Below the first whole number past q factors change sign, so step down from there.
+    # Below the first whole number beyond q, factors change sign, so step down from there.
     first = math.ceil(order)
     shift = 1.0 - order
     large = np.maximum(counts, first).astype(np.float64)
@@ -269,7 +269,7 @@ def _tail(profile: Profile, order: float) -> tuple[float, float, float]:
         by_once, by_twice = -alike * (n - 1) / whole, 2 * (1 - alike) / whole
         rest = (n - 1) * once / whole
     else:
-        # A jumps with the first label seen twice: no derivative is taken.
+        # A jumps when a first label is seen twice: no derivative is taken.
         alike = 2 / ((n - 1) * (once - 1) + 2)
         by_once, by_twice = -(alike**2) * (n - 1) / 2, 0.0
         rest = (n - 1) * (once - 1) * alike / 2
@@ -319,7 +319,7 @@ class PowerSum:
 
 
 class UnbiasedSum(ChaoJostSum):
-    """The same power sum (Simpson 1949) on any scale; if no items are alike, as for one group of a equal items."""
+    """The same power sum (Simpson 1949) on any scale; if no items are alike, that of one group of a equal items."""
 
     name = "unbiased"
     assumes = ANY_DRAWS
@@ -341,7 +341,7 @@ class GiniSimpson:
 
 
 def whole_order(order: object) -> int:
-    """Return a; refuse anything but a whole number from 2 to 12."""
+    """Return a; refuse everything except a whole number from 2 to 12."""
     return parse_whole_number(order, name="order", least=2, most=12)
 
 
@@ -385,7 +385,7 @@ def _numbers(sample: Sample, order: int) -> tuple[float, float]:
     """Return the ends of the Hill number of a whole order."""
     total, spread = sample.of(PowerSum(order))
     z, one = sample.z, least_share(sample.profile.n, float(order))
-    # Missed labels may have a share of z²/n in all: they would lower the sum by the share q·z²/n.
+    # Missed labels may have a total share of z²/n: they would lower the sum by the share q·z²/n.
     spread = math.hypot(spread, order * total * z / sample.profile.n)
     middle, half = total + z**2 * one / 2, z * math.hypot(spread, z * one / 2)
     alone = (largest_mean(order - 1, z) / sample.profile.n) ** order
@@ -430,7 +430,7 @@ def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -
 def simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
     """Estimate ``D = Σ_x p_x²`` without bias: the probability that two items have the same label (Simpson 1949).
 
-    scikit-bio calls it dominance. There, and for many ecologists, Simpson's index is 1 − D: :func:`gini_simpson`.
+    scikit-bio calls it dominance. There, and among many ecologists, Simpson's index is 1 − D: :func:`gini_simpson`.
     ``1/D`` is the Hill number of order 2.
 
     Source: Simpson 1949.

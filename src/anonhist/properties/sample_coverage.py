@@ -27,7 +27,7 @@ class GoodTuring(LinearEstimator):
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        # Exact up to the division.
+        # This is exact up to the division.
         value = (profile.n - profile.prevalence(1)) / profile.n
         return Point(value, self.statistic(profile.n).weights, esty_error(profile), zero_error_warning(profile))
 
@@ -101,7 +101,7 @@ class CoverageInterval:
         middle, half = 1.0 - covered + z**2 / (2 * n), z * math.hypot(spread, z / n)
         low, high = max(1.0 - middle - half, 0.0), min(1.0 - middle + half, 1.0)
         if covered < _LITTLE:
-            # Then the repeats are the count, and each is two items.
+            # In this case the repeats are the count, and each is two items.
             high = min(covered + z**2 / n + half, 1.0)
         return Bounds(low, high, Statement(Holds.BOTH, _FEW)).around(value)
 
@@ -146,7 +146,7 @@ def sample_coverage(
 
 
 def sample_coverage_estimator(method: str | None) -> Estimator:
-    """Return the estimator of this name."""
+    """Return the estimator with this name."""
     name = method or GoodTuring.name
     check_method(name, SAMPLE_COVERAGE_METHODS, of="sample coverage")
     return _ESTIMATORS[name]

@@ -14,7 +14,8 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import chao_unseen
 
-# A function of counts j ≥ 0 (int64, any shape): what a label with that count adds, to first order and with n fixed.
+# A function of counts j ≥ 0 (int64, any shape): the contribution of a label with that count, to first order and for
+# fixed n.
 Weights = Callable[["Ints"], "Floats"]
 
 
@@ -53,20 +54,20 @@ class Assemblage:
         lost = share * np.exp(n * np.log1p(-np.minimum(share, 1.0 - 1e-16)))
         total = float(profile.prevalences @ lost)
         weight = missing / total if total > 0 else 0.0
-        # Of singletons alone, W would take more from the labels than they have.
+        # For singletons alone, W would take more from the labels than they have.
         seen = np.maximum(share - weight * lost, 0.0)
         probabilities = np.append(seen, missing / unseen if unseen else 0.0)
         labels = np.append(profile.prevalences.astype(np.float64), unseen)
         return cls(probabilities / float(probabilities @ labels), labels)
 
 
-# Up to this mean, the distribution of a count is summed value by value; beyond, weights are taken as parabolas over its
-# width.
+# Up to this mean, the distribution of a count is summed value by value; beyond, weights are treated as parabolas over
+# its width.
 _SUMMED = 200
 _REACH = 8.0
 # The largest float of a whole number inside int64.
 _LARGEST = 2.0**63 - 2.0**11
-# Equal values leave only rounding: at most this part of a variance.
+# Equal values leave only rounding errors, of at most this share of a variance.
 _ROUNDING = 1e-22
 
 
@@ -132,7 +133,7 @@ class SampleDistribution:
         log_factorials = np.append(0.0, np.cumsum(np.log(values[1:])))
         with np.errstate(divide="ignore"):
             log_means = np.maximum(np.log(means), -1e4)
-        # In place: this is the largest table, and takes most of the time of an error.
+        # In place, because this is the largest table, and dominates the time of an error.
         pmf = np.multiply.outer(log_means, values)
         pmf -= means[:, None]
         pmf -= log_factorials
@@ -141,7 +142,7 @@ class SampleDistribution:
 
 
 def _smooth(means: Floats, weights: Weights) -> tuple[Floats, Floats]:
-    """Return E w(N) and the slope of w for large means, from w one standard deviation on either side."""
+    """Return E w(N) and the slope of w for large means, from w at one standard deviation on either side."""
     if not means.size:
         return means, means
     low = np.floor(means - np.sqrt(means)).astype(np.int64)
@@ -153,12 +154,12 @@ def _smooth(means: Floats, weights: Weights) -> tuple[Floats, Floats]:
 # Up to this many labels are drawn one by one, with n fixed.
 _FEW = 4096
 REACH = 8.0
-# The generator takes no more items, and no more labels in a group.
+# The generator allows no more items, and no more labels in a group.
 LARGEST = 2**62
 
 
 def resample(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterator[Profile]:
-    """Draw samples from the population that :class:`Assemblage` makes of a profile with at least one item.
+    """Draw samples from the population that :class:`Assemblage` estimates from a profile with at least one item.
 
     With up to 4,096 labels, counts are multinomial, so every sample has n items. With more labels, a label of mean
     count λ has a Poisson(λ) count, so the number of items varies by about √n; :func:`spread` removes this variation.
@@ -177,7 +178,7 @@ def resample(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterat
     means = items * population.probabilities
     drawn = means > 0
     means, labels = means[drawn], population.labels[drawn]
-    # Labels are drawn one by one if they are fewer than the counts they may have, else count by count.
+    # Labels are drawn one by one if there are fewer of them than possible counts, else count by count.
     few = labels <= 2 * REACH * np.sqrt(means)
     alone = np.repeat(means[few], labels[few].astype(np.int64))
     groups = [(*_poisson(mean), many) for mean, many in zip(means[~few].tolist(), labels[~few].tolist(), strict=True)]
@@ -201,7 +202,7 @@ def spread(profile: Profile, statistic: Callable[[Profile], Floats], *, size: in
 
 def spread_off_items(values: Floats, items: Floats) -> Floats:
     """Return the standard deviation of values of samples about their line as a function of the items drawn."""
-    # Relative to the first sample, so that equal values leave no rounding error.
+    # Values relative to the first sample, so that equal values leave no rounding error.
     values, items = values - values[0], items - items[0]
     values, items = values - values.mean(axis=0), items - items.mean()
     variation = float(items @ items)
@@ -209,14 +210,14 @@ def spread_off_items(values: Floats, items: Floats) -> Floats:
         return np.asarray(np.sqrt((values**2).sum(axis=0) / (items.size - 1)))
     slopes = np.tensordot(items, values, axes=1) / variation
     left = (values**2).sum(axis=0) - variation * slopes**2
-    # A difference of equal numbers leaves only rounding.
+    # A difference of equal numbers leaves only rounding errors.
     left = np.where(left > 1e-12 * (values**2).sum(axis=0), left, 0.0)
     return np.asarray(np.sqrt(left / (items.size - 2)))
 
 
 def poisson_pmf(mean: float, values: Ints) -> Floats:
     """Return the probabilities of successive values of a Poisson variable, near its mean, scaled to add up to 1."""
-    # From one value to the next the distribution changes by mean/value; starting at the likeliest nothing underflows.
+    # From one value to the next the distribution changes by mean/value; nothing underflows when starting at the mode.
     logs = np.append(0.0, np.cumsum(math.log(mean) - np.log(values[1:])))
     pmf = np.exp(logs - logs.max())
     return np.asarray(pmf / pmf.sum())

@@ -56,15 +56,15 @@ class CostOfShare(ABC):
 
     @abstractmethod
     def weights_of_guesses(self, top: MostFrequent) -> Weights:
-        """Return the derivatives of the cost in guesses."""
+        """Return the derivatives; those in bits neglect the change of λ."""
 
     @abstractmethod
     def bits(self, guesses: float, share: float) -> float:
-        """Return the cost in bits: those of a uniform distribution that is as hard to guess."""
+        """Return the cost in bits: that of a uniform distribution that is as hard to guess."""
 
     @abstractmethod
     def bits_per_guess(self, guesses: float, share: float) -> float:
-        """Return the derivative of the cost in bits by that in guesses."""
+        """Return the derivative of the cost in bits with respect to that in guesses."""
 
 
 class WorkFactor(CostOfShare):
@@ -97,8 +97,8 @@ class Guesswork(CostOfShare):
     """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012).
 
     In bits ``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``. If few labels cover the share, it jumps with μ; its interval allows for
-    that, its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by ``−Σ_{b<μ} dλ_b + (1 − λ_μ)·dμ``.
-    For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)`` guesses, lg n bits.
+    that, but its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by ``−Σ_{b<μ} dλ_b + (1 −
+    λ_μ)·dμ``. For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)`` guesses, lg n bits.
     """
 
     counts_labels = False
@@ -124,7 +124,7 @@ class Guesswork(CostOfShare):
 
 @dataclass(frozen=True)
 class ShareInterval:
-    """At least the cost of the share ``α − z·(error of λ_μ)`` (Woodruff 1952), or ``value − z·error`` if that is less.
+    """The cost is at least that of the share ``α − z·(error of λ_μ)`` (Woodruff 1952), or ``value − z·error`` if less.
 
     The share covered by the most frequent labels of a sample is too high on average for every distribution, so the cost
     of guessing is too low: the lower end holds, and there is no upper end. ``least`` is a lower bound of the property.
@@ -144,7 +144,7 @@ class ShareInterval:
         there = MostFrequent.of_share(sample.profile, max(share - off, Fraction(0)))
         lower = self.cost.of(there, too_high=-float(off))
         if not self.cost.counts_labels:
-            # The cost of fewer labels has an error of its own.
+            # The cost of fewer labels has its own error.
             lower -= sample.z * wider * sampling_error(sample.profile, self.cost.weights(there))
         low = min(lower, value - sample.z * error)
         return Bounds(max(low, self.least), math.inf, Statement(Holds.AT_LEAST, BY_CHANCE)).around(value)
@@ -228,7 +228,7 @@ def _cost_of_share(
 
 
 def _exact_share(share: object) -> Fraction:
-    """Return α; refuse anything but a number above 0 and up to 1. A float means its shortest decimal."""
+    """Return α; refuse everything except a number above 0 and up to 1. A float means its shortest decimal."""
     if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
         raise UsageError(f"`share` must be a number above 0 and up to 1, such as 0.5, not {share!r:.80}.")
     return share if isinstance(share, Fraction) else Fraction(repr(float(share)))

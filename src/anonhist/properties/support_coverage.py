@@ -40,18 +40,18 @@ class SupportCoverageInterval:
     """The interval of an unbiased estimator at fixed numbers of draws up to 2n; its ends never fall as draws grow.
 
     ``S_m = Σ_x (1 − (1 − p_x)^m)`` grows with m, so a lower end for fewer draws holds for m, too, and an upper end may
-    be raised to it. At 1, …, n/4, n/2, n, 5n/4, 6n/4, 7n/4, 2n draws, rounded down, each end is the largest of those up
-    to there. They are few, since the best of many lower ends would be too high too often. Between two of them the ends
-    grow as the default estimate does, plus m/n.
+    be raised to it. At 1, …, n/4, n/2, n, 5n/4, 6n/4, 7n/4, 2n draws, rounded down, each end is the largest one so far.
+    There are few such numbers, because the best of many lower ends would be too high too often. Between two of them the
+    ends grow like the default estimate plus m/n.
 
     S_m is also concave. So for m > 2n it is at most ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased
-    estimators. At n the lower end is at least that of the number of labels in the data, of which a noisy release tells
-    more.
+    estimators. At n the lower end is at least that of the number of labels in the data, about which a noisy release
+    says more.
 
     At those numbers of draws the ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, with
-    ``s = m/n``, the most that one label seen once may add. The upper end is that of a Poisson count times s: even if
-    nothing was seen once, labels with up to z² expected items may have been missed. Up to n draws the error is at least
-    that of :func:`rarefaction_variance`.
+    where ``s = m/n`` is the most that one label seen once may add. The upper end is that of a Poisson count times s:
+    even if nothing was seen once, labels with up to z² expected items may have been missed. Up to n draws the error is
+    at least that of :func:`rarefaction_variance`.
     """
 
     draws: int
@@ -85,17 +85,17 @@ def _between(sample: Sample, draws: int) -> tuple[float, float]:
     before, here = _so_far(sample, knots[:at]), _at(sample, knots[at])
     after = max(before[0], here[0]), max(before[1], here[1])
     first, within, last = _shape(sample.profile, (knots[at - 1], draws, knots[at]))
-    # In floats, far below n, nothing may change.
+    # In floats, nothing may change far below n.
     share = (within - first) / (last - first) if last > first else 1.0
     low, high = ((1 - share) * left + share * right for left, right in zip(before, after, strict=True))
     return low, high
 
 
 def _so_far(sample: Sample, knots: list[int]) -> tuple[float, float]:
-    """Return the largest ends at any of the numbers of draws."""
+    """Return the largest ends up to each of the numbers of draws."""
     low, high = 0.0, 0.0
     for draws in reversed(knots):
-        # No ends are larger than the number of draws.
+        # Neither end exceeds the number of draws.
         if draws <= low:
             break
         here = _at(sample, draws)
@@ -104,7 +104,7 @@ def _so_far(sample: Sample, knots: list[int]) -> tuple[float, float]:
 
 
 def _at(sample: Sample, draws: int) -> tuple[float, float]:
-    """Return the ends for m ≤ 2n draws from the unbiased estimator for as many."""
+    """Return the ends for m ≤ 2n draws from the unbiased estimator for this number."""
     n = sample.profile.n
     low, high = _ends(sample, Rarefaction(draws) if draws <= n else GoodToulmin(draws), draws)
     return max(low, _least(sample)) if draws == n else low, min(high, float(draws))
@@ -164,7 +164,7 @@ class _Straight:
     assumes: ClassVar[str] = "items drawn independently"
 
     def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item; of fewer than m/2 items, as a run of a release may have."""
+        """Estimate from a profile with at least one item; a run of a release may have fewer than m/2 items."""
         twice, further = GoodToulmin(2 * profile.n), max((self.draws - 2 * profile.n) / profile.n, 0.0)
         value, at_twice = twice.value(profile), twice.statistic(profile.n).weights
         return Point(
@@ -174,7 +174,7 @@ class _Straight:
 
 
 _ESTIMATORS = (Rarefaction, Mixture, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
-# Linear in the prevalences, so that they can be private on their own.
+# They are linear in the prevalences, so they can be made private on their own.
 LinearCoverageMethod = Literal[
     "rarefaction", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
 ]
@@ -183,7 +183,7 @@ SupportCoverageMethod = Literal[
     "rarefaction", "mixture", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
 ]
 SUPPORT_COVERAGE_METHODS: tuple[str, ...] = get_args(SupportCoverageMethod)
-# Twice the largest number of items: as far as the series of Good and Toulmin goes.
+# Twice the largest number of items: the limit of the series of Good and Toulmin.
 MAX_DRAWS = 2**64
 
 
@@ -193,9 +193,9 @@ def support_coverage(
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
     The default and the ends of its interval never fall as draws grow, and from n draws on it is at least the number of
-    labels seen. The interval is the same for all methods, but for being widened to contain the value. Up to 2n draws it
-    is that of an unbiased estimator, widened for labels that may have been missed; beyond, it follows from the one at
-    2n and from the concavity of S_m in m.
+    labels seen. The interval is the same for all methods, except that it is widened to contain the value. Up to 2n
+    draws it is that of an unbiased estimator, widened for labels that may have been missed; beyond, it follows from the
+    one at 2n and from the concavity of S_m in m.
 
     Source: Hurlbert 1971; Good and Toulmin 1956; Efron and Thisted 1976; Orlitsky and others 2016; Mao and others 2005.
 
@@ -215,7 +215,7 @@ def support_coverage(
     Raises
     ------
     UsageError
-        If there is no such method, a number is out of range, or rarefaction is asked for more draws than items.
+        If there is no such method, a number is out of range, or rarefaction is requested for more draws than items.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def support_coverage(
 
 
 def support_coverage_estimator(method: str | None, *, draws: int, n: int) -> Estimator:
-    """Return the estimator of this name; by default the one with the lowest error for n items and m draws."""
+    """Return the estimator with this name; by default, the one with the lowest error for n items and m draws."""
     count = parse_whole_number(draws, name="draws", most=MAX_DRAWS)
     name = method or (Rarefaction.name if count <= n else Mixture.name)
     check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
@@ -264,7 +264,7 @@ def rarefaction_curve(
 
     Up to n draws it is rarefaction, at n the number of labels seen; beyond, it is that of
     :func:`~anonhist.properties.support_coverage`: neither falls as draws grow. Points are evenly
-    spread, half of them up to n, as in iNEXT; n is one of them. Each end of the band is the largest up to there.
+    spread, half of them up to n, as in iNEXT; n is one of them. Each end of the band is the largest one so far.
 
     Source: Hurlbert 1971.
 
@@ -333,7 +333,7 @@ def rarefaction_curve(
         warnings=_doubts(profile, most, method) if n else (),
         bias=beyond if most > n else _TOO_SHORT,
     )
-    # More draws show no fewer labels, however little a noisy series says of them.
+    # More draws show no fewer labels, however uncertain a noisy series is about them.
     return replace(curve, low=np.maximum.accumulate(curve.low), high=np.maximum.accumulate(curve.high))
 
 

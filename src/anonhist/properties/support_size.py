@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anonhist.numeric.arrays import Floats
     from anonhist.properties.estimator import Estimator, Interval, Sample
 
-# The largest weight whose square, times the number of labels, does not overflow.
+# The largest weight whose square, multiplied by the number of labels, does not overflow.
 _LARGEST = 1e100
 _LARGE_BIAS = 0.5
 
@@ -135,7 +135,7 @@ _SMALLEST = "the interval allows for the largest possible bias if no label is ra
 
 @dataclass(frozen=True)
 class AtLeastLabels:
-    """A lower bound that holds for every distribution and all methods; there is no upper bound but ``most``.
+    """A lower bound that holds for every distribution and all methods; the only upper bound is ``most``.
 
     For data it is the lower end of the log-normal interval of
     :class:`~anonhist.properties.support_size_estimators.Chao1`, which is a lower bound on average, by the
@@ -209,7 +209,7 @@ def most_unseen(once: float, least: float, *, level: float) -> float:
 
 
 def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float = 0.0) -> tuple[float, float]:
-    """Return the ends of a log-normal interval: the number of unseen labels, ``T = value − S_obs``, is log-normal.
+    """Return the ends of an interval for which the number of unseen labels, ``T = value − S_obs``, is log-normal.
 
     ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))``
     (Chao 1987; Colwell 2009, appendix B, eq. 13): it is never below S_obs. K grows far more slowly than the error, so
@@ -224,7 +224,7 @@ def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float =
     """
     n, half, (seen, _) = sample.profile.n, sample.z * error, sample.labels
     unseen = value - seen
-    # With the smallest float above 0 there is no upper end.
+    # With the smallest float above 0, there is no upper end.
     rest = max(1 - bias, 5e-324)
     if unseen <= 0:
         missed = math.exp(-n / max(value, 1.0))
@@ -242,7 +242,7 @@ SupportSizeMethod = Literal[
     "observed", "chao1", "chao1-inext", "ace", "jackknife-1", "jackknife-2", "chao-lee", "chebyshev", "pml"
 ]
 SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(SupportSizeMethod)
-# Those without options; those that take the alphabet size are made in support_size_estimator.
+# Methods without options; those that take the alphabet size are made in support_size_estimator.
 _PLAIN: dict[str, Estimator] = {
     estimator.name: estimator
     for estimator in (Observed(), Chao1(), Chao1Inext(), Ace(), Jackknife1(), Jackknife2(), ChaoLee())
@@ -256,10 +256,10 @@ def support_size(
     alphabet_size: int | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Estimate the number of labels with a probability above zero: those seen and those not seen.
+    """Estimate the number of labels with a probability above zero, seen or unseen.
 
-    Data cannot bound this number from above, since labels may be arbitrarily rare. So the estimate says "at least", and
-    its lower end holds for every distribution and all methods. Only ``"chebyshev"``, which knows the smallest
+    Data cannot bound this number from above, because labels may be arbitrarily rare. So the estimate says "at least",
+    and its lower end holds for every distribution and all methods. Only ``"chebyshev"``, which knows the smallest
     probability, has an upper end. For the number of labels in the data themselves, use ``release.k_plus(1)``.
 
     Source: Chao 1984, eq. 6; Chao 2005; Chiu and others 2014; Chao and others 2000, eq. 2.2; Burnham and Overton 1979;
@@ -281,7 +281,7 @@ def support_size(
     Raises
     ------
     UsageError
-        If there is no such method, a number is out of range, or one that the method needs is missing.
+        If there is no such method, a number is out of range, or a number that the method needs is missing.
 
     Examples
     --------
@@ -300,12 +300,12 @@ def support_size(
     found = apply(data, chosen, interval, level=level, unit="labels", needs_counts=needs_counts)
     if found.value <= most:
         return found
-    # Methods that do not know the alphabet may exceed it, and so may the labels of a release.
+    # Methods that do not know the alphabet may exceed it, and so may a release's number of labels.
     return replace(found, value=most, interval=(min(found.interval[0], most), most))
 
 
 def support_size_estimator(method: str | None, alphabet_size: int | None) -> Estimator:
-    """Return the estimator of this name; by default the one with the lowest error, alphabet known or not."""
+    """Return the estimator with this name; by default, the one with the lowest error, with or without an alphabet."""
     name = method or (Chao1.name if alphabet_size is None else Chebyshev.name)
     check_method(name, SUPPORT_SIZE_METHODS, of="support size")
     if name == PmlSupportSize.name:

@@ -104,18 +104,18 @@ class Chao1Inext:
 
 
 def _inext_variance(s: float, d: float, c: float) -> float:
-    """Return the variance where s labels were seen once and d twice; ``c = (n − 1)/n`` (Chiu and others 2014)."""
+    """Return the variance if s labels were seen once and d twice; ``c = (n − 1)/n`` (Chiu and others 2014)."""
     q = s / d
     return d * (c * q**2 / 2 + c**2 * (q**3 + q**4 / 4))
 
 
 def _inext_variance_without_doubletons(s: float, value: float, c: float) -> float:
-    """Return the same where s labels were seen once, none twice, and there are S = ``value``."""
+    """Return the same if s labels were seen once, none twice, and there are S = ``value``."""
     return c * s * (s - 1) / 2 + c**2 * (s * (2 * s - 1) ** 2 / 4 - s**4 / (4 * value))
 
 
 def _sampling_variance(profile: Profile) -> float:
-    """Return the same where no labels seem to be missing: the variance of S_obs, mean counts being those seen."""
+    """Return the same if no labels seem to be missing: the variance of S_obs, with the counts seen as mean counts."""
     counts = profile.counts.astype(np.float64)
     lost = profile.prevalences * np.exp(-counts)
     return float(lost @ -np.expm1(-counts)) - float(counts @ lost) ** 2 / profile.n
@@ -124,7 +124,7 @@ def _sampling_variance(profile: Profile) -> float:
 class Jackknife1(LinearEstimator):
     """``S = S_obs + ((n − 1)/n)·φ_1`` (Burnham and Overton 1979).
 
-    At most twice the number of labels seen. For one label it is 1, for n singletons ``2n − 1``.
+    It is at most twice the number of labels seen. For one label it is 1, for n singletons ``2n − 1``.
     """
 
     name = "jackknife-1"
@@ -236,7 +236,7 @@ class CoverageSums:
 
     @property
     def _stretch(self) -> float:
-        """What equation 2.15 multiplies γ² by."""
+        """The factor by which equation 2.15 multiplies γ²."""
         return 1 + self.once * self._repeats / self.coverage if self.spread else 1.0
 
 

@@ -32,8 +32,8 @@ _UNEVEN = "the lower end allows for what chance alone may add"
 class DistanceToUniformity:
     """``Σ_x |n_x/n − 1/k|`` over all k labels, unseen ones included (Acharya and others 2018).
 
-    Too high, by about ``sqrt(2k/(πn))`` if labels are equally frequent. For one label it is ``2·(1 − 1/k)``, for n
-    singletons ``2·(1 − n/k)``.
+    It is too high, by about ``sqrt(2k/(πn))`` if labels are equally frequent. For one label it is ``2·(1 − 1/k)``, for
+    n singletons ``2·(1 − n/k)``.
     """
 
     alphabet_size: int
@@ -88,7 +88,7 @@ class DistanceInterval:
 
 @dataclass(frozen=True)
 class _LeastDistance(LinearEstimator):
-    """``d − b``: the plug-in distance less the most that chance alone adds."""
+    """``d − b``: the plug-in distance minus the most that chance alone adds."""
 
     alphabet_size: int
     name = "least distance"
@@ -103,7 +103,7 @@ class _LeastDistance(LinearEstimator):
 
 
 def distance_bias(n: int, alphabet_size: int) -> float:
-    """Return ``sqrt(k/n)``, a bound from public numbers on how much the plug-in distance of n ≥ 1 items is too high."""
+    """Return ``sqrt(k/n)``, a public bound on how much the plug-in distance of n ≥ 1 items is too high."""
     return math.sqrt(alphabet_size / n)
 
 

@@ -1,4 +1,4 @@
-"""How many labels further draws add: by the series of Good and Toulmin, and by a mixture that never falls."""
+"""The number of labels that further draws add: by the series of Good and Toulmin, and by a monotone mixture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ONE_BY_ONE = 64
 class Rarefaction:
     """``S_m = Σ_r φ_r·(1 − C(n−r, m)/C(n, m))``: the mean number of labels in m items drawn without replacement.
 
-    Unbiased, and the mean over all subsamples of m items, so its error is at most that of one subsample
+    It is unbiased, and the mean over all subsamples of m items, so its error is at most that of one subsample
     (Hurlbert 1971; Colwell and others 2012, eq. 4). At m = 1 it is 1, and at m = n the number of labels seen. For one
     label it is 1, for singletons m. If a re-simulated release has fewer than m items, all of them are taken.
     """
@@ -65,7 +65,7 @@ def _inclusion_probability(counts: Ints, n: int, draws: int) -> Floats:
         for step in range(draws):
             found += (1.0 - found) * (counts / float(n - step))
         return found
-    # The same with the items of the label and the draws exchanged.
+    # The same with the label's items and the draws exchanged.
     rare = counts <= _ONE_BY_ONE
     table = [0.0]
     for step in range(min(_ONE_BY_ONE, n - draws)):
@@ -92,8 +92,8 @@ def _series(x: Ints | np.float64) -> Floats:
     return np.asarray(1.0 / (12.0 * x))
 
 
-# A label seen more often is sure to be seen again, so its term is left out. This matters only for t between 0.99 and 1,
-# where it shifts the value by less than 0.01 for each label whose count is near.
+# A label seen more often is certain to be seen again, so its term is left out. This matters only for t between 0.99 and
+# 1, where it shifts the value by less than 0.01 for each label whose count is near.
 LONGEST = 4096
 # For a larger Poisson rate, LONGEST would truncate the tails.
 LARGEST_RATE = 1000.0
@@ -174,10 +174,10 @@ class SeriesEstimator(ABC):
         return min(max(self.statistic(profile.n).of(profile), seen), seen + more)
 
     def _falls(self, profile: Profile, value: float) -> bool:
-        """Return whether the series is larger for some smaller number of draws, of a few that are tried."""
+        """Return whether the series is larger for some smaller number of draws, tested at a few."""
         n, more = profile.n, self.draws - profile.n
         tried = [n + more * part // _TRIED for part in range(1, _TRIED)]
-        # Not by rounding alone.
+        # The difference must exceed rounding errors.
         most = value * (1 + 1e-9)
         return any(replace(self, draws=draws).value(profile) > most for draws in tried if draws > n)
 
@@ -231,18 +231,18 @@ def log_factorials() -> Floats:
     return read_only(np.append(0.0, np.cumsum(arrays.log(np.arange(1.0, LONGEST + 1)))))
 
 
-# Mean of the Poisson variable by whose tail terms fade out: counts up to 9 keep all digits.
+# Terms fade out with the tail of a Poisson variable with this mean: counts up to 9 keep all digits.
 _SURE = 48.0
 
 
 class GoodToulmin(SeriesEstimator):
     """``S_m = S_obs − Σ_{j≥1} (−t)^j·φ_j`` with t = (m − n)/n (Good and Toulmin 1956).
 
-    Nearly unbiased with a small error up to t = 1; beyond, its error grows as t^j with the counts j. Up to t = 1 terms
-    fade out around counts of 48, by the tail of a Poisson variable: a label with such a mean is sure to be seen, and
-    its terms, of equal size and alternating sign, would only add noise. Beyond t = 1, terms of counts above 4,096 are
-    left out. The value is clipped to between the number of labels seen and one more for each draw beyond the sample.
-    For one label seen n times it is 1 − (−t)^n, clipped; for singletons n·(1 + t).
+    It is nearly unbiased, with a small error, up to t = 1; beyond, its error grows as t^j with the counts j. Up to t =
+    1 terms fade out around counts of 48, by the tail of a Poisson variable: a label with such a mean is certain to be
+    seen, and its terms, of equal size and alternating sign, would only add noise. Beyond t = 1, terms of counts above
+    4,096 are left out. The value is clipped to between the number of labels seen and one more for each draw beyond the
+    sample. For one label seen n times it is 1 − (−t)^n, clipped; for singletons n·(1 + t).
     """
 
     name = "good-toulmin"
@@ -308,9 +308,10 @@ class _SmoothedBinomial(SmoothedSeries):
 class SmoothedBinomialA(_SmoothedBinomial):
     """``S_m = S_obs − Σ_{j≥1} (−t)^j·P(Z ≥ j)·φ_j``, Z ~ Binomial(K, 1/(1 + t)), t = (m − n)/n.
 
-    Known as the Euler transform of Efron and Thisted 1976. By default ``K = ⌈½·log2(n·t²/(t−1))⌉``, t in the logarithm
-    at least 1.001 (Orlitsky and others 2016). The value is clipped to between the number of labels seen and one more
-    for each draw beyond the sample. For one label seen often it is 1, for singletons ``n·(1 + t·(1 − (t/(1+t))^K))``.
+    It is known as the Euler transform of Efron and Thisted 1976. By default ``K = ⌈½·log2(n·t²/(t−1))⌉``, t in the
+    logarithm at least 1.001 (Orlitsky and others 2016). The value is clipped to between the number of labels seen and
+    one more for each draw beyond the sample. For one label seen often it is 1, for singletons ``n·(1 + t·(1 −
+    (t/(1+t))^K))``.
     """
 
     name = "smoothed-binomial-a"
@@ -333,11 +334,11 @@ def usual_trials(n: int, beyond: float, *, base: int) -> int:
     return math.ceil((math.log(n) + 2 * math.log(t) - math.log(t - 1)) / (2 * math.log(base)))
 
 
-# Counts up to here are told apart; a label seen more often has no chance of being missed.
+# Counts up to this are distinguished; a label seen more often has no chance of being missed.
 _COUNTS = 40
 _RATES = 80
 _RAREST = 0.5
-# In units of log-likelihood: fits nearer than this to the best are as good to the data, and vary less.
+# In units of log-likelihood: fits this close to the best explain the data as well, and vary less.
 _NEAR, _STEPS = 3.0, 300
 _RESOLVED = 1.0
 
@@ -349,9 +350,9 @@ class PoissonMixture:
     A label of mean count λ is seen j times with probability ``p_j(λ) = λ^j/(j!·(e^λ − 1))``, given that it is seen. The
     likelihood ``Π_j (Σ_i w_i·p_j(λ_i))^φ_j`` is that of the labels seen (Mao and others 2005; Böhning and Schön 2005);
     counts above 40 are one cell. The grid has 80 rates, evenly spread on a log scale, from ``min(λ̄, 1/2)/ln n`` to 80,
-    ``λ̄ = 2(φ_2 + 1)/(φ_1 − 1)`` about the mean rate of the labels seen once, and one without end: rates below cannot
-    be told apart, as no estimator reaches beyond about n·ln n draws. Weight w_i is the share of the labels seen that
-    have rate λ_i; the weights of the 80 rates add up to at most 1.
+    ``λ̄ = 2(φ_2 + 1)/(φ_1 − 1)`` about the mean rate of the labels seen once, and an infinite one. Lower rates cannot
+    be distinguished, because no estimator reaches beyond about n·ln n draws. Weight w_i is the share of the labels seen
+    that have rate λ_i; the weights of the 80 rates add up to at most 1.
 
     EM, accelerated as in (Varadhan and Roland 2008), starts from equal weights. It stops once the log-likelihood is
     certainly less than 3 below its maximum, by the gradient (Lindsay 1983), or after 300 rounds.
@@ -375,17 +376,17 @@ class PoissonMixture:
     def new_labels(self, beyond: float) -> float:
         """Return how many labels t·n further draws are expected to add: nondecreasing and concave in t.
 
-        ``S_obs·Σ_i w_i·(1 − e^(−λ_i·t))/(e^λ_i − 1)``.
+        The value is ``S_obs·Σ_i w_i·(1 − e^(−λ_i·t))/(e^λ_i − 1)``.
         """
-        # Summed exactly, so that no rounding makes more draws show fewer labels.
+        # The sum is exact, so that rounding cannot make more draws show fewer labels.
         return self.labels * math.fsum((self.weights * _new(self.rates, beyond)).tolist())
 
     def derivatives(self, beyond: float) -> Floats:
-        """Return by how much one more label of count 1, …, 40, more changes the number of new ones.
+        """Return the change in the number of new labels due to one more label of count 1, …, 40, or more.
 
-        The influence function of a maximum likelihood estimate: h with ``Σ_j p_j(λ_i)·h(j) = (1 − e^(−λ_i·t))/(e^λ_i −
-        1)`` at all rates of the mixture. Where the data do not tell rates apart, the fit did not move, so that part of
-        h is left out.
+        This is the influence function of a maximum likelihood estimate: h with ``Σ_j p_j(λ_i)·h(j) = (1 −
+        e^(−λ_i·t))/(e^λ_i − 1)`` at all rates of the mixture. If the data do not distinguish rates, the fit did not
+        move, so that part of h is left out.
         """
         whole = np.append(self.weights, max(1.0 - float(self.weights.sum()), 0.0))
         chances = _chances(self.rates)
@@ -433,12 +434,12 @@ class Mixture:
 
 
 def _new(rates: Floats, beyond: float) -> Floats:
-    """Return how many new labels a rate has for each label seen, after t·n further draws."""
+    """Return the number of new labels at a rate per label seen, after t·n further draws."""
     return np.asarray(arrays.expm1(-rates * beyond) / -arrays.expm1(rates))
 
 
 def _chances(rates: Floats) -> Floats:
-    """Return the chance of each count from 1 to 40, and of more, for a label seen; one column per rate and for ∞."""
+    """Return the chance of each count from 1 to 40, and of more, for a seen label; one column per rate and for ∞."""
     counts = np.arange(1, _COUNTS + 1)[:, np.newaxis]
     logs = counts * np.log(rates) - log_factorials()[counts] - rates - np.log(-np.expm1(-rates))
     told = np.exp(logs)
@@ -448,7 +449,7 @@ def _chances(rates: Floats) -> Floats:
 
 
 def _weights(chances: Floats, seen: Floats) -> Floats:
-    """Return the weights of nearly the largest likelihood."""
+    """Return weights of nearly the largest likelihood."""
     kept = seen > 0
     chances, total = chances[kept], float(seen.sum())
     shares = seen[kept] / total
