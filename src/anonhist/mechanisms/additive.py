@@ -1,4 +1,4 @@
-"""Mechanisms that add noise to prevalences, cumulative prevalences or counts, as many as a public number says."""
+"""Mechanisms that add noise to prevalences, cumulative prevalences or counts, up to a public number of them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class IsotonicMechanism(AdditiveMechanism):
         return counts
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Ints]:
-        # For so many numbers, SciPy's compiled fit is worth loading.
+        # For this many numbers, SciPy's compiled fit is worth loading.
         from scipy.optimize import isotonic_regression
 
         noisy = add_noise(self._counts(profile), noise(self.epsilon_per_cell, self.public_labels))
@@ -156,8 +156,8 @@ class PrevalenceMechanism(AdditiveMechanism):
     and this one is for comparison.
 
     It publishes the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: noise
-    cancels in these sums, whereas setting negative prevalences to zero one by one would add up to a bias. Intervals are
-    computed from the noisy prevalences themselves (:mod:`~anonhist.mechanisms.bands`).
+    cancels in these sums, whereas setting negative prevalences to zero one by one would accumulate a bias. Intervals
+    are computed from the noisy prevalences themselves (:mod:`~anonhist.mechanisms.bands`).
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class PrevalenceMechanism(AdditiveMechanism):
         See :class:`~anonhist.mechanisms.setting.Setting`.
     public_cap
         C for item and user privacy: a public number that no count exceeds. For ``PrivacyUnit.label(max_count=c)`` it is
-        c, and larger counts are taken as c. From 1 to 2²⁴.
+        c, and larger counts are treated as c. C is from 1 to 2²⁴.
 
     Raises
     ------
@@ -174,8 +174,8 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: others are visibly
-    refused. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: other data are
+    visibly refused. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
     docs/proofs/prevalence.md.
 
     Examples

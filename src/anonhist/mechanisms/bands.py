@@ -8,13 +8,13 @@ noisy numbers are the true ones plus noise with a known distribution, whatever t
   the mean of the m noisy numbers up to position k is at least the k-th true number, and the mean of the m numbers from
   position k on is at most that number.
 
-Of windows of 1, 2, 4, … noisy numbers, the one is used whose bound would be best if a guess, the published profile,
-were the truth. The guess is a fit to the same noise: where numbers are equal, it picks the window with the most extreme
-noise. So the error probability is divided among all w window lengths: each bound is wrong with probability ``tail/w``,
-and then all hold with probability ``1 − tail``, whichever is used.
+Of windows of 1, 2, 4, … noisy numbers, the algorithm uses the one whose bound would be best if a guess, the published
+profile, were the truth. The guess is a fit to the same noise: if numbers are equal, it picks the window with the most
+extreme noise. So the error probability is divided among all w window lengths: each bound is wrong with probability
+``tail/w``, and then all hold with probability ``1 − tail``, whichever is used.
 
-Each end is wrong in at most 2.5% of releases; the ends of φ_r in 1.25%, because intervals are shown for counts that
-were released, perhaps because of the noise alone.
+Each end is wrong in at most 2.5% of releases; the ends of φ_r in 1.25%, because intervals are shown for released
+counts, some of which may be due to noise alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 _LONGEST = 2**12
-# So many positions at a time stay in the cache of the processor.
+# This many positions at a time stay in the processor's cache.
 _TOGETHER = 2**14
 # Sums of whole numbers below this are exact in floats.
 _SURE = 2.0**53
@@ -43,7 +43,7 @@ def falling_bounds(noisy: Floats, guess: Floats, rate: float, *, tail: float) ->
 
     The noises are independent, ``P(j) ∝ e^(−γ|j|)``. The guess is non-increasing, may come from the noisy values, and
     only decides which windows are used: a bound is wrong with probability ``tail`` < 1/2 at most, whatever the guess.
-    Bounds are non-increasing whole numbers, ``low ≤ high``; wider where floats round sums of 2⁵³ or more.
+    Bounds are non-increasing whole numbers, ``low ≤ high``; they are wider if floats round sums of 2⁵³ or more.
     """
     size = noisy.size
     low, high = np.full(size, -np.inf), np.full(size, np.inf)
@@ -58,7 +58,7 @@ def falling_bounds(noisy: Floats, guess: Floats, rate: float, *, tail: float) ->
         stop = min(start + _TOGETHER, size)
         best_low, best_high = np.full(stop - start, -np.inf), np.full(stop - start, np.inf)
         for count, reach in windows:
-            # Windows that end at these positions bound them from above, those that begin there from below.
+            # Windows that end at these positions bound them from above, those that begin there bound them from below.
             first, last = max(start, count - 1), min(stop, size - count + 1)
             if first < stop:
                 seen, meant = (_means(sums, first - count + 1, stop - count + 1, count) for sums in (before, hoped))
@@ -70,7 +70,7 @@ def falling_bounds(noisy: Floats, guess: Floats, rate: float, *, tail: float) ->
 
 
 def _means(sums: Floats, first: int, last: int, count: int) -> Floats:
-    """Return the means of so many numbers from each of these positions on, by running sums."""
+    """Return the means of this many numbers from each of these positions on, by running sums."""
     return (sums[first + count : last + count] - sums[first:last]) / count
 
 
@@ -107,7 +107,7 @@ def of_cumulative(noisy: Ints, guess: Ints, rate: float) -> Evidence:
     """Return intervals from noisy φ_{1+}..φ_{C+} and from their published values, a guess of the truth."""
     low, high = falling_bounds(noisy.astype(np.float64), guess.astype(np.float64), rate, tail=_TAIL)
     single, double = (noise_quantile(rate, terms, _TAIL / 2) for terms in (1, 2))
-    # Beyond the last count there are no labels, and no noise.
+    # Beyond the last count, there are no labels and no noise.
     seen = noisy.astype(np.float64) - np.append(noisy[1:], 0)
     reach = np.append(np.full(noisy.size - 1, float(double)), float(single))
     return _evidence(low, high, seen - reach, seen + reach, items=of_sums(noisy, rate))
@@ -185,7 +185,7 @@ def whole(side: Floats) -> Ints:
 
 
 def whole_highs(side: Floats) -> Ints:
-    """Convert upper ends; those in the range where noisy numbers may have been cut become unlimited."""
+    """Convert upper ends; those in the range in which noisy numbers may have been cut become unlimited."""
     return np.where(side >= _MOST, MAX_ITEMS, whole(side))
 
 
@@ -197,6 +197,6 @@ def merge_steps(ends: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _distinct(values: Ints) -> Ints:
-    """Return the distinct values ≥ 0, ascending: for values in order much faster than ``np.unique`` with its hash."""
+    """Return the distinct values ≥ 0, ascending; for sorted values, much faster than ``np.unique`` with its hash."""
     ordered = np.sort(values, kind="stable")
     return np.asarray(ordered[np.diff(ordered, prepend=-1) != 0])

@@ -50,9 +50,9 @@ class Metric:
     Attributes
     ----------
     name
-        As in CSV tables: ``"sorted_l1"``.
+        The name in CSV tables, such as ``"sorted_l1"``.
     title, unit
-        As in displayed tables.
+        The title and the unit in displayed tables.
     meaning
         Its meaning, in a few words.
     """
@@ -74,7 +74,7 @@ def guessing_error(truth: Profile, release: Release) -> float:
     return float(np.abs(covered_share(release.profile, marks) - covered_share(truth, marks)).mean())
 
 
-# In order of interest.
+# Metrics in order of interest.
 ERRORS: dict[Metric, Callable[[Profile, Release], float]] = {
     Metric(
         "sorted_l1", "Sorted ℓ1", "items", "items to move between labels, add or remove to correct the release"
@@ -124,7 +124,7 @@ class ComparisonRow:
     mean, standard_error
         Mean over the releases, and its standard error: the standard deviation over √repeats.
     repeats
-        How many releases were made.
+        The number of releases.
     """
 
     mechanism: str
@@ -159,12 +159,12 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Comparison(Shown, Tabular, Saved):
-    """What :func:`compare` found.
+    """The result of :func:`compare`.
 
     Attributes
     ----------
     rows
-        One for each budget, mechanism and metric, in this order of nesting.
+        One row for each budget, mechanism and metric, nested in this order.
     skipped
         Mechanisms that do not apply, and the reasons.
     picked
@@ -176,7 +176,7 @@ class Comparison(Shown, Tabular, Saved):
     unit, relation, repeats
         As requested.
     of_release
-        Whether the data are a release, so that nothing here is less private than that.
+        Whether the data are a release, so that nothing here is less private than the release.
     """
 
     known_as = "comparison"
@@ -197,12 +197,12 @@ class Comparison(Shown, Tabular, Saved):
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """Names of the mechanisms that were run at some budget, in the order asked for."""
+        """Names of the mechanisms that were run at some budget, in the requested order."""
         return tuple(dict.fromkeys(row.mechanism for row in self.rows))
 
     @property
     def epsilons(self) -> tuple[Fraction, ...]:
-        """Budgets at which some mechanism was run, in the order asked for."""
+        """Budgets at which some mechanism was run, in the requested order."""
         return tuple(dict.fromkeys(row.epsilon for row in self.rows))
 
     def row(self, mechanism: str, epsilon: Fraction, metric: str) -> ComparisonRow | None:
@@ -242,8 +242,9 @@ def compare(
 ) -> Comparison:
     """Run mechanisms on data that need no protection, and measure their errors and time.
 
-    Comparing on private data is not private: every number returned reveals something about the data. Each mechanism
-    makes ``repeats`` real releases at each budget, after one that is not counted, and each is compared with the truth.
+    Comparing on private data is not private: every number returned reveals something about the data. At each budget,
+    each mechanism makes one release that is not counted, and then ``repeats`` real releases, each compared with the
+    truth.
 
     Parameters
     ----------
@@ -252,7 +253,7 @@ def compare(
     epsilons
         Budgets.
     mechanisms
-        Names as for :func:`~anonhist.mechanisms.releasing.release`; all by default.
+        Names as in :func:`~anonhist.mechanisms.releasing.release`; all by default.
     repeats
         Releases per mechanism and budget, ≥ 2.
     unit, relation
@@ -288,7 +289,7 @@ def compare(
     """
     of_release = isinstance(profile, Release)
     if isinstance(profile, Release):
-        # It is public, so releases of it may protect any unit.
+        # The data are public, so releases of them may protect any unit.
         profile = profile.profile.with_unit(profile.profile.unit if unit is None else check_unit(unit))
     if not isinstance(profile, Profile):
         raise UsageError(
@@ -313,7 +314,7 @@ def compare(
     for number, (name, mechanism) in enumerate(entrants):
         part = part_of(progress, number / len(entrants), (number + 1) / len(entrants))
         if exceeded := mechanism.exceeded_number(truth):
-            # Nothing is kept secret from whoever compares, so there is nothing to warn of.
+            # The person who compares knows the data, so there is nothing to warn about.
             skipped.append((name, mechanism.epsilon, f"the data exceed `{exceeded}`, so it would refuse them."))
             continue
         try:
@@ -344,7 +345,7 @@ def compare(
 def check_comparison(
     *, epsilons: Iterable[EpsilonLike], mechanisms: Iterable[str] | None, repeats: int
 ) -> tuple[tuple[Fraction, ...], tuple[MechanismName, ...], int]:
-    """Return parsed budgets, names and repeats; refuse what is wrong for all data."""
+    """Return parsed budgets, names and repeats; refuse those that are wrong for all data."""
     budgets = tuple(parse_epsilon(each) for each in _as_tuple(epsilons, "epsilons", "[0.1, 1]"))
     names = MECHANISM_NAMES if mechanisms is None else _as_tuple(mechanisms, "mechanisms", '["auto", "privhist"]')
     for name in names:
@@ -396,7 +397,7 @@ def _merge(skipped: Sequence[tuple[str, Fraction, str]]) -> tuple[Skipped, ...]:
 
 
 def check_public_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str, int]:
-    """Return the public numbers that were given; refuse those that no mechanism needs."""
+    """Return the given public numbers; refuse those that no mechanism needs."""
     needed = _required_numbers(names)
     known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
     foreign = sorted(known.keys() - needed)
@@ -408,14 +409,14 @@ def check_public_numbers(given: Mapping[str, object], names: Sequence[str]) -> d
 def public_numbers_of(
     truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], names: Sequence[str]
 ) -> dict[str, int]:
-    """Return the missing public numbers that mechanisms need, from the data: labels exactly, others rounded up."""
+    """Return, from the data, the missing public numbers that mechanisms need: labels exactly, others rounded up."""
     found = {
         "public_items": _round_up(truth.n),
         "public_labels": max(1, truth.num_labels),
         "public_cap": _round_up(int(truth.counts[-1]) if len(truth) else 1),
     }
     if unit.max_count is not None:
-        del found["public_cap"]  # the unit's is public
+        del found["public_cap"]  # The unit's cap is public.
     return {
         option: number for option, number in found.items() if option in _required_numbers(names) and option not in known
     }

@@ -23,7 +23,7 @@ from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
 from anonhist.releases.excess import Excess, noise_rates
 
-# Share of the budget for units. How much was left out needs more: one unit changes it by up to C.
+# Share of the budget for units. The amount left out needs more: one unit changes it by up to C.
 _USERS_PART = Fraction(1, 4)
 _CAP_OF_BOUND = 10
 _LARGEST = 2**62
@@ -36,23 +36,23 @@ def _whole_cap(mechanism: ExcessMechanism, cap: SupportsIndex | None) -> int:
 
 @frozen
 class ExcessMechanism:
-    """Release how many units had more than m items, or groups, and how much of them was left out, capped per unit.
+    """Release the number of units with more than m items, or groups, and the amount left out, capped per unit.
 
     Parameters
     ----------
     epsilon
-        The budget, > 0: a quarter for the units, three quarters for how much was left out.
+        The budget, > 0: a quarter for the units, three quarters for the amount left out.
     bound
         m, the number of items or groups kept for each unit, from 1 to 2⁶².
     cap
-        C, the number beyond m counted for each unit, from 1 to 2⁶²; 10·m by default. Public, and chosen without looking
-        at the data. The noise on how much was left out grows with it.
+        C, the number beyond m counted for each unit, from 1 to 2⁶²; 10·m by default. It is public, and chosen without
+        looking at the data. The noise on the amount left out grows with it.
     relation
         Which data sets are neighbors.
     of
         What is bounded.
     groups
-        G, how many groups there are, where groups are bounded and G is known; public. See :meth:`in_groups`.
+        The public number G of groups, if groups are bounded and G is known; see :meth:`in_groups`.
 
     Raises
     ------
@@ -87,15 +87,15 @@ class ExcessMechanism:
             raise UsageError("The cap of the excess exceeds the number of groups: use ExcessMechanism.in_groups.")
 
     def in_groups(self, groups: int) -> ExcessMechanism | None:
-        """Return the same where there are so many groups: the cap is lowered to those that a unit can have beyond m.
+        """Return the same with this many groups: the cap is lowered to the number that a unit can have beyond m.
 
-        Where groups are not bounded, nothing changes. Where there are no more than m, nothing can be left out, and
-        there is no mechanism.
+        If groups are not bounded, nothing changes. If there are no more than m, nothing can be left out, and there is
+        no mechanism.
 
         Parameters
         ----------
         groups
-            G, public, or released before.
+            G, which is public or was released before.
 
         Examples
         --------
@@ -114,7 +114,7 @@ class ExcessMechanism:
         Parameters
         ----------
         units
-            How much each had before the bound.
+            The number of items or groups of each unit before bounding.
         source
             Privacy randomness; the operating system's by default.
 
@@ -131,13 +131,13 @@ class ExcessMechanism:
             raise UsageError(f"The {self.of.unit}s were bounded to a different number of {self.of.part}s.")
 
     def release_with(self, units: BoundedUnits, noise: Noise) -> Excess:
-        """Release with noise from ``noise``; for simulations on public numbers, too."""
+        """Release with noise from ``noise``; also for simulations on public numbers."""
         self.check(units)
         rates = noise_rates(*self._division, self.cap, self.relation)
         truth = (units.within, units.above, units.excess(self.cap))
         # Python's integers do not overflow.
         sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
-        # Impossibly large numbers are clipped: a function of released values.
+        # Impossibly large numbers are clipped, as a function of released values.
         within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
         told = (*self._division, within, above, items, self.of, self.groups)
         return Excess(self.bound, self.cap, self.relation, *told, guarantee=self.guarantee)
@@ -145,7 +145,7 @@ class ExcessMechanism:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of these numbers alone; it holds for a unit with any rows."""
-        # What a unit has in a group counts once.
+        # Each group of a unit counts once.
         bounds = (self.bound, 1, 1) if self.of.part == "item" else (1, 1, self.bound)
         return Guarantee(PrivacyUnit(self.of.unit, *bounds), self.relation, self.epsilon, arithmetic=NOISE_IS_EXACT)
 
@@ -156,7 +156,7 @@ class ExcessMechanism:
 
 
 def refuse_nothing(of: Bounded, bound: int, groups: int) -> None:
-    """Refuse an excess if groups are bounded and there are no more than the bound: nothing can be left out."""
+    """Refuse an excess if groups are bounded and there are no more of them than the bound: nothing can be left out."""
     if of.part == "group" and groups <= bound:
         there = "there is only one group" if groups == 1 else f"there are only {groups:,} groups"
         raise UsageError(

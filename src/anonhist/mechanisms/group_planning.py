@@ -31,12 +31,12 @@ from anonhist.releases.grouped import total_delta
 from anonhist.releases.made import KnowsWork
 from anonhist.releases.runs import expected_distance
 
-# Errors are skewed: most runs are near the mean or below, and a few have three times as much. The standard error of few
-# runs is too small then, and more so the smaller their mean is. So there are as many runs as take some five seconds for
-# all sizes together, on one core, and at least 32.
+# Errors are skewed: most runs are close to the mean or below, and a few have three times as much. The standard error of
+# few runs is then too small, and the more so the smaller their mean. So the number of runs is such that all sizes
+# together take some five seconds, on one core, but at least 32.
 _LEAST_RUNS, _MICROSECONDS = 32, 5_000_000
-# So many sizes are simulated. If there are more, those within the first of these ratios that leaves fewer are taken for
-# one: errors grow more slowly than sizes, so by less than that.
+# This many sizes are simulated. If there are more, sizes within the first of these ratios that leaves fewer are treated
+# as one: errors grow more slowly than sizes, so by less than the ratio.
 _MOST_PLANNED = 64
 _NEAR = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0, 16.0)
 _METHOD = "simulated on a public shape of that size"
@@ -51,12 +51,12 @@ class GroupSize:
     items
         A guess of the number of items, from 0 to 10¹⁵.
     labels
-        A guess of the number of labels, at most that of items; None if there is none.
+        A guess of the number of labels, at most the number of items; None without a guess.
 
     Raises
     ------
     UsageError
-        If one is no such number.
+        If a number is out of its range.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class GroupPlanRow:
     sorted_l1
         Expected sorted ℓ1 error, in items.
     simulations
-        Number of runs that it is the mean of.
+        Number of runs behind this mean.
     """
 
     group: Group
@@ -108,7 +108,7 @@ class GroupPlanRow:
 
 @frozen(repr=False)
 class GroupPlan(Printed, Tabular):
-    """What :func:`plan_groups` predicts, a row per group, to loop over, or as a data frame.
+    """Predictions of :func:`plan_groups`, one row per group, to loop over, or as a data frame.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class GroupPlan(Printed, Tabular):
     rows
         In the order of the groups.
     near
-        Sizes that differ by less than this factor were planned as one; 1 if each was planned.
+        Sizes that differ by less than this factor were planned as one; 1 if each was planned separately.
 
     Examples
     --------
@@ -160,21 +160,21 @@ def plan_groups(
     rng: np.random.Generator | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> GroupPlan:
-    """Predict the error of each group of a release, from public guesses of how large the groups are.
+    """Predict the error of each group of a release, from public guesses of the groups' sizes.
 
-    The mechanism is that of :func:`release_groups`, whose noise does not depend on how many groups there are. Measured
+    The mechanism is that of :func:`release_groups`, whose noise does not depend on the number of groups. Measured
     errors of groups of the planned size were between 0.5 and 1.6 times the predicted ones, on all shapes of
     ``bench/group_plans.py``.
 
     Parameters
     ----------
     sizes
-        The guess for each group, a name for each grouping column; a number is that of its items. They must be public:
-        numbers of the data to be released are not.
+        The guess for each group, a name for each grouping column; a plain number means items. The guesses must be
+        public: numbers from the data to be released are not.
     by
         The names of the grouping columns.
     epsilon
-        The budget of the profiles of all groups together, > 0; without what is spent on finding groups.
+        The budget of the profiles of all groups together, > 0, without the budget for finding groups.
     unit
         The unit to protect, with its bounds on groups: ``PrivacyUnit.user(max_items=5, groups=7)`` or
         ``PrivacyUnit.label(max_count=20, groups=7)``; the item unit by default.
@@ -182,7 +182,7 @@ def plan_groups(
         As in :func:`release_groups`.
     shape
         ``"zipf"`` or ``"worst"``, as in :func:`plan`. With a number of labels, it must be ``"zipf"``: the k-th most
-        frequent label occurs ``(L/k)^s`` times, s such that there are so many items.
+        frequent label occurs ``(L/k)^s`` times, with s chosen to match the number of items.
     simulations
         Runs per size, from 2 to 1,000; by default 1,000, or fewer if these take long, but at least 32.
     rng
@@ -198,8 +198,8 @@ def plan_groups(
     Raises
     ------
     UsageError
-        If the budget, a size, the unit or the shape is impossible, there is no group, or a group has not one name for
-        each column.
+        If the budget, a size, the unit or the shape is impossible, there is no group, or a group does not have one name
+        for each column.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def plan_groups(
     asked = None
     if simulations is not None:
         asked = parse_whole_number(simulations, name="simulations", least=2, most=MOST_SIMULATIONS)
-    # A simulation on public shapes: no private data depend on this generator.
+    # This simulates public shapes: no private data depend on this generator.
     generator = rng or np.random.default_rng()
     classes, near = _alike(set(known.values()))
     errors: dict[GroupSize, tuple[Estimate, int]] = {}
@@ -242,12 +242,12 @@ def plan_groups(
 
 
 def _alike(sizes: set[GroupSize]) -> tuple[dict[GroupSize, GroupSize], float]:
-    """Return, for each size, the size that is planned in its place, and within which factor the two are."""
+    """Return, for each size, the size planned in its place, and the factor within which the two agree."""
     ordered = sorted(sizes, key=lambda size: (size.items, size.labels or 0, size.labels is None))
     if len(ordered) <= _MOST_PLANNED:
         return {size: size for size in ordered}, 1.0
     for near in _NEAR:
-        # The last of those that are alike is the largest.
+        # The last of the similar sizes is the largest.
         largest = {_class_of(size, near): size for size in ordered}
         if len(largest) <= _MOST_PLANNED:
             break
@@ -262,7 +262,7 @@ def _class_of(size: GroupSize, near: float) -> tuple[int | None, ...]:
 
 
 def _profile(size: GroupSize, shape: Shape) -> Profile:
-    """Return a public profile of a size."""
+    """Return a public profile of a given size."""
     if not size.items:
         return Profile([], [])
     if size.labels is not None:
@@ -271,21 +271,22 @@ def _profile(size: GroupSize, shape: Shape) -> Profile:
 
 
 def _affordable(truth: Profile, mechanism: CentralMechanism, sizes: int) -> int:
-    """Return how many runs on a profile take its share of the time, about; the same on all machines."""
+    """Return about how many runs on a profile fit into its share of the time; the same on all machines."""
     own = mechanism.simulation_work(truth) if isinstance(mechanism, KnowsWork) else 0
     microseconds = 300 + 14 * len(truth) + own // 64
     return max(_LEAST_RUNS, min(MOST_SIMULATIONS, _MICROSECONDS // (sizes * microseconds)))
 
 
 def _expected(truth: Profile, mechanism: CentralMechanism, runs: int, rng: np.random.Generator) -> Estimate:
-    """Return the mean error over runs on a profile that is the truth here, with its standard error."""
+    """Return the mean error over runs on a profile, which is the truth here, with its standard error."""
     found = [float(sorted_l1(truth, run)) for run in mechanism.simulate(truth, size=runs, rng=rng)]
-    # Runs that all agree do not make the mean exact: another run may differ by an item.
+    # Identical runs do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, float(np.std(found, ddof=1)) / runs**0.5)
     return expected_distance(float(np.mean(found)), spread, runs, method=_METHOD)
 
 
-# Whose loss is at most ε/Δ for each unit of distance, so that losses of groups add up to ε: docs/proofs/groups.md.
+# Mechanisms whose loss is at most ε/Δ per unit of distance, so that losses of groups add up to ε:
+# docs/proofs/groups.md.
 FOR_GROUPS = ("auto", "frobenius", "partition", "prevalence")
 _NEEDS_UNITS = (
     "`excess_share` estimates what a bound left out: read the groups with `max_groups_per_label`, or with `user` and "
@@ -295,10 +296,10 @@ _NEEDS_UNITS = (
 
 @dataclass(frozen=True)
 class PreparedGroups:
-    """A release of groups prepared without its data, checked; see :func:`prepare_groups`.
+    """A release of groups, prepared and checked without its data; see :func:`prepare_groups`.
 
-    ``epsilons`` are the budgets of the levels that are released on their own, that of the groups themselves last. The
-    excess is of all groups together.
+    ``epsilons`` are the budgets of the separately released levels, with that of the groups themselves last. The excess
+    is for all groups together.
     """
 
     epsilons: tuple[Fraction, ...]
@@ -307,7 +308,7 @@ class PreparedGroups:
     excess: ExcessMechanism | None = None
 
     def made(self, epsilon: Fraction, unit: PrivacyUnit) -> PreparedRelease:
-        """Return what releases a level, of its budget and of the unit there."""
+        """Return the mechanism that releases a level, with its budget and its unit."""
         return replace(self.asked, epsilon=epsilon, unit=unit).prepared(unit)
 
     def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
@@ -331,9 +332,9 @@ def prepare_groups(
 ) -> PreparedGroups:
     """Check the options of a release of groups before the data are read.
 
-    Errors are those of :func:`release_groups`, whatever the data. ``shares`` are the shares of ε of the levels that are
-    released on their own; with an excess, of what that leaves. ``bounded`` is what is bounded and how many are kept, if
-    units are counted before the bound.
+    Errors are those of :func:`release_groups`, whatever the data. ``shares`` are the shares of ε of the separately
+    released levels; with an excess, shares of the rest. ``bounded`` says what is bounded and how many are kept, if
+    units are counted before bounding.
     """
     if asked.mechanism not in FOR_GROUPS:
         raise UsageError(
@@ -365,7 +366,7 @@ def prepare_groups(
 def parse_level_shares(
     given: Sequence[EpsilonLike] | None, levels: Levels | None, *, columns: int
 ) -> tuple[Fraction, ...]:
-    """Return the share of ε of each level that is released on its own; they add up to one."""
+    """Return the share of ε of each separately released level; the shares add up to one."""
     if levels is not Levels.CROSSING:
         if given is not None:
             raise UsageError("`level_shares` splits ε among crossing levels; leave it out.")

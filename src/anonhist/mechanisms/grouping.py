@@ -1,4 +1,4 @@
-"""How several groups are released and found: budgets are for a unit in all of them together."""
+"""How several groups are released and found: a budget covers a unit in all of them together."""
 
 from __future__ import annotations
 
@@ -57,40 +57,41 @@ def release_groups(
     purpose: str | None = None,
     run_id: str | None = None,
 ) -> GroupedRelease:
-    """Release the profile of each of several groups, under one guarantee with one budget.
+    """Release the profiles of several groups under one joint guarantee with one budget.
 
-    Each group is released on its own, by a mechanism calibrated to the sum over all groups of how far their profiles
-    can move when a unit is added or removed: 1 for an item; m for a user with at most m items, or m·g with at most m
-    items in each of g groups; for a label in at most g groups, g prevalences. (Twice that if units are replaced.) So
-    the budget is not divided by the number of groups.
+    Each group is released separately, by a mechanism calibrated to how far a unit that is added or removed can move the
+    profiles of all groups together: 1 for an item; m for a user with at most m items, or m·g with at most m items in
+    each of g groups; for a label in at most g groups, g prevalences. (Twice that if units are replaced.) So the budget
+    is not divided by the number of groups.
 
     Parameters
     ----------
     grouped
         The private data, as :func:`read_groups` returns them. Which groups there are must be public.
     epsilon
-        The whole budget, for all groups together, > 0. If groups were found in the data, what that cost comes on top:
-        the guarantee of the result has the sum.
+        The whole budget, for all groups together, > 0. If groups were found in the data, that cost is added: the
+        guarantee of the result has the sum.
     unit
         The unit to protect; by default that for which the data were read. A smaller unit is refused.
     relation
         Neighbors differ by a unit added or removed (default) or replaced by another.
     mechanism
-        ``"auto"``, ``"frobenius"``, ``"partition"`` or ``"prevalence"``: those whose loss is linear in the distance.
+        ``"auto"``, ``"frobenius"``, ``"partition"`` or ``"prevalence"``: those with a loss that is linear in the
+        distance.
     public_cap
         For ``"prevalence"`` and items or users: a public number that no count exceeds.
     level_shares
         For crossing levels: the share of ε of each, everything together first, then by the first grouping column, and
         so on. They must add up to one; by default they are equal.
     excess_share
-        Of groups read with ``count_units=True``: the share of ε, at least 0 and below 1, that goes to an estimate of
-        what the bound left out, of all groups together, :attr:`GroupedRelease.excess`; none by default. With a bound on
-        groups it counts in how many groups too many users or labels were, otherwise items of users. It is taken from
-        the profiles: ``epsilon`` remains the total.
+        For groups read with ``count_units=True``: the share of ε, at least 0 and below 1, for an estimate of what the
+        bound left out in all groups together, :attr:`GroupedRelease.excess`; 0 by default. With a bound on groups, the
+        estimate counts the groups beyond the bound of users or labels, otherwise items of users. The share is taken
+        from the profiles: ``epsilon`` remains the total.
     excess_cap
-        With ``excess_share``: how much beyond the bound m is counted for each user or label, ≥ 1; 10·m by default.
-        Public: the noise grows with it. Where groups are bounded it is at most G − m, with G the number of groups: no
-        unit has more beyond m, and the excess then has an upper end, too.
+        With ``excess_share``: the largest number beyond the bound m that counts for each user or label, ≥ 1; 10·m by
+        default. It is public, and the noise grows with it. If groups are bounded it is at most G − m, with G the number
+        of groups: no unit has more beyond m, and the excess then has an upper end, too.
     simulations
         Number of runs behind the errors of each group, as for :func:`release`.
     source
@@ -98,22 +99,23 @@ def release_groups(
     progress
         Receives the share of groups released, in (0, 1].
     ledger, dataset, purpose, run_id
-        The ledger to charge before any group is released, as for :func:`release`. What finding groups cost is charged
-        with it, unless :func:`read_groups` has charged it: then both must be to the same data set of one ledger.
+        The ledger to charge before any group is released, as for :func:`release`. The cost of finding groups is charged
+        with it, unless :func:`read_groups` has charged it: then both charges must be to the same data set of one
+        ledger.
 
     Returns
     -------
     GroupedRelease
-        A release for each group, also for those without data.
+        A release for each group, including groups without data.
 
     Raises
     ------
     UsageError
-        If ε is impossible, the unit protects less than the data were read for, the mechanism is none of these, or there
-        are so few groups that nothing can be left out of which to release an excess.
+        If ε is impossible, the unit protects less than the data were read for, the mechanism is none of these, or
+        ``excess_share`` is given but there are so few groups that nothing can be left out.
     DataError
-        If a group is beyond what the mechanism can hold, or nested groups have more than 2⁶³ − 1 items together: before
-        any noise is drawn.
+        If a group is too large for the mechanism, or nested groups have more than 2⁶³ − 1 items together; this is
+        raised before any noise is drawn.
 
     Examples
     --------
@@ -137,7 +139,7 @@ def release_groups(
     )
     if prepared.excess is not None:
         refuse_nothing(prepared.excess.of, prepared.excess.bound, len(grouped))
-    # Which groups were found is not what was asked for.
+    # The found groups are a result, not part of the request.
     listed = [*grouped] if grouped.finding is None else None
     own: dict[str, object] = {
         "by": grouped.by,
@@ -157,7 +159,7 @@ def release_groups(
 
 
 def _unpaid(grouped: GroupedProfile, account: Account | None) -> tuple[Fraction, Fraction] | None:
-    """Return ε and δ of finding the groups, if they were found and that was not charged; refuse another account."""
+    """Return ε and δ of finding the groups, if this was done and not charged; refuse another account."""
     if grouped.receipt is None or account is None:
         return _spent(grouped)
     account.ledger.check_receipt(grouped.receipt, account.dataset)
@@ -177,7 +179,7 @@ def release_prepared(
 ) -> GroupedRelease:
     """Spend the budget once on all groups.
 
-    Where there are so few groups that nothing can be left out, nothing is spent on the excess.
+    If there are so few groups that nothing can be left out, nothing is spent on the excess.
     """
     levels = [*grouped.above, grouped]
     made = [
@@ -185,7 +187,7 @@ def release_prepared(
         for epsilon, level in zip(prepared.epsilons, levels, strict=True)
     ]
     _check(grouped, made[-1].mechanism, prepared.excess)
-    # Refused before any noise is drawn, and of all groups alike.
+    # Refused before any noise is drawn, for all groups alike.
     with without_sizes():
         for level, of_level in zip(levels, made, strict=True):
             items = sum(of_level.mechanism.admit(profile).n for profile in level.values())
@@ -215,19 +217,19 @@ def release_prepared(
 def _release_excess(
     grouped: GroupedProfile, mechanism: ExcessMechanism | None, source: RandomSource | None
 ) -> Excess | None:
-    # How many groups there are was listed, or found before and so released.
+    # The number of groups is public: they were listed, or found earlier and so released.
     limited = None if mechanism is None else mechanism.in_groups(len(grouped))
     return None if limited is None or grouped.units is None else limited.release(grouped.units, source=source)
 
 
 def _check(grouped: GroupedProfile, mechanism: CentralMechanism, excess: ExcessMechanism | None) -> None:
-    """Refuse data that were read for another promise."""
+    """Refuse data that were read for another guarantee."""
     if excess is not None and grouped.units is not None:
         excess.check(grouped.units)
     unit, finding = mechanism.unit, grouped.finding
     if unit.max_count is not None and grouped.unit.max_count is None:
         raise UsageError("Labels may be in many groups: to protect them, read the data with `max_groups_per_label`.")
-    # Who has m items in each of g groups has m·g in their total, unless the reader bounded that, too.
+    # A unit with m items in each of g groups has m·g in their total, unless the reader bounded that, too.
     if grouped.levels is Levels.CROSSING and unit.groups > 1 and grouped.unit == PrivacyUnit.item():
         raise UsageError(
             "Users may have more items in a total than in a group: to protect them on each level, read the data with "
@@ -240,7 +242,7 @@ def _check(grouped: GroupedProfile, mechanism: CentralMechanism, excess: ExcessM
 
 
 def _sum_evidence(found: Mapping[Group, Released], mechanism: CentralMechanism) -> dict[Group, Evidence | None]:
-    """Return what the noisy values of all groups show of each total."""
+    """Return what the noisy values of all groups show about each total."""
     parts: dict[Group, list[Released]] = {prefix: [] for prefix in prefixes_of(found)}
     for group, each in found.items():
         for depth in range(len(group)):
@@ -262,9 +264,10 @@ def _delta(given: EpsilonLike) -> Fraction:
 
 @frozen
 class FindGroups:
-    """Groups that are found in the data, with a budget of their own, instead of a list.
+    """Asks for groups to be found in the data, with their own budget, instead of a list.
 
-    Groups with few units are left out: one with n units is found with a probability that :class:`GroupSelection` has.
+    Groups with few units are left out: :class:`GroupSelection` gives the probability that a group with n units is
+    found.
 
     Parameters
     ----------
@@ -284,7 +287,7 @@ class FindGroups:
     relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
 
     def selection(self, unit: PrivacyUnit) -> GroupSelection:
-        """Return the selection for units that are in so many groups.
+        """Return the selection for units that are in a bounded number of groups.
 
         Examples
         --------
@@ -298,7 +301,7 @@ class FindGroups:
         return GroupSelection(self.epsilon, self.delta, of_one * self.relation.distance)
 
     def price(self, unit: PrivacyUnit) -> Price:
-        """Return what finding groups will cost, whatever is found.
+        """Return the cost of finding groups, whatever is found.
 
         Examples
         --------
@@ -313,16 +316,16 @@ class FindGroups:
 
 @frozen
 class GroupSelection:
-    """Keep each group that has many units, with noise: a group with none is never kept.
+    """Keep each group with many units, decided with noise: a group without units is never kept.
 
     A group with n units is kept if ``n + G > k``, with ``P(G = j) ∝ exp(−γ|j|)`` for ``|j| ≤ k``, γ = ε/κ, independent
     for each group. The numbers of units of neighbors differ in at most κ groups, by one each. k is the smallest for
     which ``P(G = k) ≤ δ/κ``, and at most 2⁴⁰: then a group with one unit is kept with probability δ/κ at most. No
-    selection with the same promise keeps a group of any n more often, up to the rounding of k, if a unit is in one
+    selection with the same guarantee keeps a group of any n more often, up to the rounding of k, if a unit is in one
     group (κ = 1; Desfontaines and others 2022, Theorem 2).
 
-    Which groups are kept is ``(epsilon, delta)``-differentially private, ε and δ for all groups together. Draws are
-    exact; k is computed with bounds on either side, so floating point costs nothing. Proof: docs/proofs/groups.md.
+    The set of kept groups is ``(epsilon, delta)``-differentially private, with ε and δ for all groups together. Draws
+    are exact; k is computed with bounds on either side, so floating point costs nothing. Proof: docs/proofs/groups.md.
     """
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
@@ -347,10 +350,10 @@ class GroupSelection:
         )
 
     def _is_rare(self, share: Fraction, k: int) -> bool:
-        """Return whether P(G = k) is surely at most a share: p^k (1 − p + 2·share·p) ≤ share·(1 + p)."""
+        """Return whether P(G = k) is certainly at most a share: p^k (1 − p + 2·share·p) ≤ share·(1 + p)."""
         up, down = Context(prec=_DIGITS, rounding=ROUND_CEILING), Context(prec=_DIGITS, rounding=ROUND_FLOOR)
         rate = (Decimal(-self.rate.numerator), Decimal(self.rate.denominator))
-        # An exponential is rounded to the nearest: one step further it is a bound.
+        # An exponential is rounded to the nearest number: one step further, it is a bound.
         p_low = down.next_minus(down.exp(down.divide(*rate)))
         p_high = up.next_plus(up.exp(up.divide(*rate)))
         power = up.next_plus(up.exp(up.divide(up.multiply(rate[0], Decimal(k)), rate[1])))
@@ -364,12 +367,12 @@ class GroupSelection:
         return left <= right
 
     def select(self, units: Ints, *, source: RandomSource) -> Bools:
-        """Return which groups are kept, given how many units each has.
+        """Return which groups are kept, given the number of units of each.
 
         Parameters
         ----------
         units
-            How many units each group has, shape (g,), ≥ 0.
+            The number of units of each group, shape (g,), ≥ 0.
         source
             Privacy randomness.
         """
@@ -377,14 +380,14 @@ class GroupSelection:
         return self._noise(units.size, source) > self.threshold - units
 
     def _noise(self, size: int, source: RandomSource) -> Ints:
-        """Draw noise again where it is beyond k: how often that happens does not depend on the data."""
+        """Draw noise again if it is beyond k: how often this happens does not depend on the data."""
         noise = discrete_laplace(self.rate, size, source=source)
         while (beyond := (noise > self.threshold) | (noise < -self.threshold)).any():
             noise[beyond] = discrete_laplace(self.rate, int(beyond.sum()), source=source)
         return noise
 
     def probability(self, units: int) -> float:
-        """Return with which probability a group with so many units is kept.
+        """Return the probability that a group with this many units is kept.
 
         Examples
         --------
@@ -392,7 +395,7 @@ class GroupSelection:
         True
         """
         if units > self.threshold:
-            # The noise is symmetric: the group is left out where it is at most k − n.
+            # The noise is symmetric: the group is left out if the noise is at most k − n.
             return 1.0 - self.probability(2 * self.threshold + 1 - units)
         # Σ_{j=a}^{b} p^j = p^a (1 − p^(b−a+1)) / (1 − p), p = exp(−γ); k may be far too large to list all j.
         rate, most = float(self.rate), self.threshold

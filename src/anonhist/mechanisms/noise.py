@@ -1,12 +1,12 @@
-"""Two-sided geometric noise on whole numbers: exact for a release, fast for a simulation; and intervals for n from it.
+"""Two-sided geometric noise on whole numbers, exact for a release and fast for a simulation; intervals for n.
 
-n, the number of items, is a weighted sum of the true numbers: of the Durfee size, the arms and the legs of the diagram,
-each once; of the prevalences φ_r, each r times; or of degrees up to θ: θ times the number of nodes, less the numbers of
-those with at most 0, 1, …, θ − 1 edges. The same sum of the noisy numbers differs from n by the sum of their noises,
+n, the number of items, is a weighted sum of the true numbers: the Durfee size, the arms and the legs of the diagram,
+each once; the prevalences φ_r, each r times; or, for degrees up to θ, θ times the number of nodes minus the numbers of
+nodes with at most 0, 1, …, θ − 1 edges. The same sum of the noisy numbers differs from n by the sum of their noises,
 whose distribution is known, whatever the data. Each end is wrong in at most 2.5% of releases.
 
-Where the groups of rows or the number of rows depend on released values, the number of noises does, too, but not on
-those noises that are still to come; ``bench/group_intervals.py`` measures that the intervals hold.
+If the groups of rows or the number of rows depend on released values, so does the number of noises, but it does not
+depend on noises drawn later; ``bench/group_intervals.py`` measures that the intervals hold.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def deviation(rate: float) -> float:
 
 
 def add_noise(values: Ints, noise: Ints) -> Ints:
-    """Add noise to numbers ≥ 0 in whole numbers, saturating at 2⁶³ − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
+    """Add noise to whole numbers ≥ 0, saturating at 2⁶³ − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
 
     Beyond 2⁵³, a float could hide a change by one item, or double it.
     """
@@ -60,7 +60,7 @@ def add_noise(values: Ints, noise: Ints) -> Ints:
 
 
 class Choices(Protocol):
-    """The draws of a chain."""
+    """The random decisions of a chain."""
 
     def rows(self, weights: Floats) -> Ints:
         """Pick a column of each row with probability proportional to its weight; shape (r, k) to (r,)."""
@@ -105,7 +105,7 @@ class SimulatedChoices:
 
 # Noise with a smaller rate is treated as noise with this rate on a coarser grid.
 _LEAST = 0.01
-# Sums of more noises than this are assumed to be normal.
+# Sums of more noises than this are treated as normal.
 _FEW = 64
 # This many standard deviations, plus this many scales, contain all but 1e-12 of the noise.
 _DEVIATIONS, _SCALES = 14.0, 60.0
@@ -113,7 +113,7 @@ _DEVIATIONS, _SCALES = 14.0, 60.0
 
 @lru_cache(maxsize=256)
 def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
-    """Return a q with ``P(G_1 + … + G_m > q) ≤ tail``, G independent with ``P(G = j) ∝ e^{−ε|j|}``.
+    """Return q with ``P(G_1 + … + G_m > q) ≤ tail``, G independent with ``P(G = j) ∝ e^{−ε|j|}``.
 
     The distribution of the sum comes from its characteristic function, ``((1 − p)² / (1 − 2p·cos t + p²))^m``,
     ``p = e^{−ε}``, by a Fourier transform. q is the smallest such number for ε ≥ 0.01, and at most 1% larger below. m
@@ -136,7 +136,7 @@ def _first_rare(transform: Floats, size: int, tail: float) -> int:
 
 
 def sum_quantiles(epsilon: float, terms: Ints, tail: float) -> Floats:
-    """Return the same for several numbers of noises, from zero on; sums of more than 64 are taken for normal."""
+    """Return the same for several numbers of noises, from zero on; sums of more than 64 are treated as normal."""
     found = np.ceil(NormalDist().inv_cdf(1 - tail) * deviation(epsilon) * np.sqrt(terms))
     for few in np.unique(terms[terms <= _FEW]).tolist():
         found[terms == few] = noise_quantile(epsilon, few, tail) if few else 0
@@ -144,16 +144,16 @@ def sum_quantiles(epsilon: float, terms: Ints, tail: float) -> Floats:
 
 
 _TAIL, _NORMAL = 0.025, 1.959963984540054
-# Sums of more noises than this are assumed to be normal.
+# Sums of more noises than this are treated as normal.
 _FEW_EQUAL = 2**10
-# So are sums in which each of so many noises counts as often as its place says: the last is a small part.
+# So are sums in which each of this many noises is weighted by its position: the last is a small part.
 _FEW_WEIGHTED = 2**6
 # Larger noisy numbers may have been cut at 2⁶³ − 1.
 _MOST = 2**62
-# Weighted sums of noise with a smaller rate are those of noise with this rate on a coarser grid, about.
+# Weighted sums of noise with a smaller rate are approximately those of noise with this rate on a coarser grid.
 _LEAST_WEIGHTED = 0.05
 _DEVIATIONS_WEIGHTED, _SCALES_WEIGHTED = 12.0, 40.0
-# So many values of a distribution are computed where it is not one of whole numbers.
+# This many values of a distribution are computed if it is not one of whole numbers.
 _GRID = 2**15
 
 
@@ -163,7 +163,7 @@ def of_sums(noisy: Ints, rate: float) -> tuple[int, int]:
 
 
 def of_rows(noisy: Ints, counted: Bools, rate: float) -> list[tuple[int, int]]:
-    """Return the same for each row of a table, for the sum of those numbers that are counted."""
+    """Return the same for each row of a table, for the sum of the numbers that are counted."""
     if noisy.size and int(np.abs(noisy).max()) >= _MOST // noisy.shape[1]:
         return [of_sums(numbers[some], rate) for numbers, some in zip(noisy, counted, strict=True)]
     totals, terms = np.where(counted, noisy, 0).sum(axis=1), counted.sum(axis=1)
@@ -177,8 +177,8 @@ def of_rows(noisy: Ints, counted: Bools, rate: float) -> list[tuple[int, int]]:
 def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple[int, int]:
     """Return an interval for ``n = Σ r·φ_r`` from noisy prevalences of counts 1..C, with ``terms`` noises in each.
 
-    The upper end is that of the whole sum. Since ``n ≥ Σ min(r, K)·φ_r``, which has far less noise for small K, the
-    lower end is the best of those for K = 1, 2, 4, … and C. One of them is wrong in at most 2.5% of releases.
+    The upper end is that of the whole sum. Because ``n ≥ Σ min(r, K)·φ_r``, which has far less noise for small K, the
+    lower end is the best of those for K = 1, 2, 4, … and C. Any of them is wrong in at most 2.5% of releases.
     """
     cuts = [1 << power for power in range((noisy.size - 1).bit_length())]
     if bool(np.any(noisy >= _MOST // noisy.size)):
@@ -203,9 +203,9 @@ def of_difference(first: int, times: int, rate: float, others: Ints, others_rate
 
 @lru_cache(maxsize=256)
 def _mixed_quantile(scale: float, terms: int, others: float) -> float:
-    """Return a q with ``P(X + X_1 + … + X_m > q) ≤ 2.5%``, X of a Laplace distribution, the others of another.
+    """Return q with ``P(X + X_1 + … + X_m > q) ≤ 2.5%``, X of one Laplace distribution, the X_i of another.
 
-    Noise in whole numbers is not farther out. By the characteristic function.
+    Noise in whole numbers is not farther out. The computation uses the characteristic function.
     """
     reach = _DEVIATIONS_WEIGHTED * math.sqrt(2 * (scale**2 + terms * others**2)) + _SCALES_WEIGHTED * max(scale, others)
     step = 2 * reach / _GRID
@@ -228,10 +228,10 @@ def _reach(rate: float, terms: int) -> int:
 
 @lru_cache(maxsize=256)
 def weighted_quantile(rate: float, terms: int, cut: int, *, each: int = 1, tail: float = _TAIL) -> int:
-    """Return a q with ``P(Σ min(r, K)·G_r > q) ≤ tail``, r = 1..C, G_r independent sums of noises ``P(j) ∝ e^(−γ|j|)``.
+    """Return q with ``P(Σ min(r, K)·G_r > q) ≤ tail``, r = 1..C, G_r independent sums of noises ``P(j) ∝ e^(−γ|j|)``.
 
-    From the characteristic function, as for sums without weights; of more than 64 noises by the normal distribution. C
-    is ``terms``, K is ``cut`` ≤ C, and each sum has ``each`` noises; ``tail`` is from 1e-9 to 1/2.
+    It comes from the characteristic function, as for sums without weights; for more than 64 noises, from the normal
+    distribution. C is ``terms``, K is ``cut`` ≤ C, and each sum has ``each`` noises; ``tail`` is from 1e-9 to 1/2.
     """
     spread = math.sqrt(each * (cut * (cut + 1) * (2 * cut + 1) / 6 + (terms - cut) * cut**2))
     if each * terms > _FEW_WEIGHTED:

@@ -1,4 +1,4 @@
-"""Expected errors before any data are touched."""
+"""Expected errors of releases, computed before any data are touched."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class PlanRow:
 
 @dataclass(frozen=True, repr=False)
 class Plan(Printed, Tabular):
-    """What :func:`plan` predicts, a row per budget, to loop over, or as a data frame.
+    """Predictions of :func:`plan`, one row per budget, to loop over, or as a data frame.
 
     Attributes
     ----------
     rows
-        In the order of the budgets.
+        One row per budget, in the given order.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def plan(
     else:
         raise UsageError(f"`shape` must be 'zipf', 'worst' or a released profile, not {shape!r}.")
     protected = profile.unit if unit is None else unit
-    # A simulation on public shapes: no private data depend on this generator.
+    # This simulates public shapes: no private data depend on this generator.
     generator = rng or np.random.default_rng()
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise UsageError("epsilons must be a list of budgets, such as [0.1, 1].")
@@ -171,7 +171,7 @@ def plan(
     for epsilon in epsilons:
         mechanism, _ = choose(epsilon=epsilon, unit=protected, relation=relation, expected_items=max(1, profile.n))
         error = simulate_error(mechanism.admit(profile), mechanism, simulations=runs, rng=generator)
-        if error.sorted_l1 is not None:  # always, with two runs or more
+        if error.sorted_l1 is not None:  # Always set, with two runs or more.
             relative = error.sorted_l1.value / max(1, profile.n)
             rows.append(PlanRow(parse_epsilon(epsilon), mechanism.name, profile.n, error.sorted_l1, relative))
     return Plan(tuple(rows))
@@ -253,18 +253,18 @@ def _scale(shape: Profile, items: int) -> Profile:
     return Profile(shape.counts, scaled, unit=shape.unit)
 
 
-# Bisections: each halves what is left of a range.
+# Bisections: each halves the remaining range.
 _STEPS = 50
-# Added before rounding down, because a power may be less than a whole number by a rounding.
+# Added before rounding down, because a power may fall below a whole number by a rounding error.
 _NUDGE = 1e-9
 
 
 def power_law_profile(items: int, labels: int) -> Profile:
-    """Return a profile of so many items and labels: the k-th most frequent of L labels occurs ``⌊T/k^s⌋`` times.
+    """Return a profile of this many items and labels: the k-th most frequent of L labels occurs ``⌊T/k^s⌋`` times.
 
-    It is Zipf's law, s = 1, where that leaves no label out; T follows from the number of items. For fewer items s is
-    less, and the last label occurs once: T = L^s, s = 0 for as many items as labels. What rounding leaves out, the most
-    frequent label has. The number of items is from L to 10¹⁵.
+    It is Zipf's law, s = 1, if that leaves no label out; T follows from the number of items. For fewer items s is
+    smaller, and the last label occurs once: T = L^s, with s = 0 for as many items as labels. The most frequent label
+    gets the items that rounding leaves over. The number of items is from L to 10¹⁵.
     """
     if not 1 <= labels <= items:
         raise UsageError("The number of labels must be at least 1, and at most the number of items.")
@@ -285,7 +285,7 @@ def power_law_profile(items: int, labels: int) -> Profile:
 
 
 def _largest(low: float, high: float, shape: Callable[[float], tuple[Floats, Floats]], items: int) -> float:
-    """Return about the largest number in a range whose shape has at most so many items."""
+    """Return approximately the largest number in a range whose shape has at most this many items."""
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if _total(shape(middle)) <= items else (low, middle)
@@ -297,18 +297,18 @@ def _total(shape: tuple[Floats, Floats]) -> float:
 
 
 def _power_law(labels: int, exponent: float, top: float) -> tuple[Floats, Floats]:
-    """Return counts and how many labels have each: of the first labels one by one, then count by count.
+    """Return counts and how many labels have each: for the first labels one by one, then count by count.
 
     A count may come twice.
     """
     if not exponent:
         return np.ones(1), np.full(1, float(labels))
-    # Counts differ before about this place, and are smaller than its number behind it.
+    # Counts differ before about this position, and are smaller than the position beyond it.
     place = min(labels, math.ceil(top ** (1 / (exponent + 1))))
     first = np.floor(top / np.arange(1, place + 1) ** exponent + _NUDGE)
     counts = np.arange(1, first[-1] + 1) if place < labels else np.zeros(0)
     reaching = np.minimum(labels, np.floor((top / counts) ** (1 / exponent) + _NUDGE))
-    reaching[:1] = labels  # whatever rounding says
+    reaching[:1] = labels  # regardless of rounding
     behind = np.maximum(reaching - place, 0)
     prevalences = behind - np.append(behind[1:], 0)[: behind.size]
     kept = prevalences > 0

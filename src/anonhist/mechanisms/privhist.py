@@ -28,7 +28,7 @@ MOST_LABELS = 2**61
 
 
 def top_labels(profile: Profile, most: int) -> Profile:
-    """Keep only the ``most`` largest counts: two profiles that differ in one cell differ in at most one afterwards."""
+    """Keep only the ``most`` largest counts: two profiles that differ in one cell still differ in at most one."""
     if profile.num_labels <= most:
         return profile
     labels = np.minimum(profile.cumulative_prevalence(profile.counts), most)
@@ -41,7 +41,7 @@ def cut(profile: Profile, threshold: int, border: int, *, shift: int) -> tuple[I
 
     For one extra item, and with ``shift`` one less if a count moves from T to T + 1, exactly one of all these numbers
     changes, by one; the number of values on each side does not. ``shift`` is Z^b (step 2b); T ≥ 1 is a function of the
-    noisy number of items; M labels are made up at T, and as many at T + 1; the profile has at most 2⁶¹ labels.
+    noisy number of items; M artificial labels are added at T, and as many at T + 1; the profile has at most 2⁶¹ labels.
     """
     # 2a., 2b.: H^b differs from H only at T and T + 1, by M − Z^b and M + Z^b.
     reaching = profile.cumulative_prevalence(np.arange(1, threshold + 1))
@@ -80,7 +80,7 @@ def noisy_blocks(
 
 
 def high_privacy(levels: Ints, sums: Ints) -> Profile:
-    """Return H^y of steps H5 and H6: post-processing of the boundaries and the noisy block sums, one for each."""
+    """Return H^y of steps H5 and H6: post-processing of the boundaries and of the noisy block sum of each."""
     from scipy.optimize import isotonic_regression
 
     # H5.
@@ -93,7 +93,7 @@ def high_privacy(levels: Ints, sums: Ints) -> Profile:
 def boundaries(large: Ints, *, items: int, threshold: int, epsilon: float) -> Ints:
     """Return S of step H2, ascending from 1 to 2N: a function of released and public numbers.
 
-    All counts up to T, then counts with evenly spaced logarithms up to ``T' = ⌈10 √(N/ε₃³)⌉``, then the noisy
+    It holds all counts up to T, then counts with evenly spaced logarithms up to ``T' = ⌈10 √(N/ε₃³)⌉``, then the noisy
     large counts.
     """
     last = min(2 * items, MAX_ITEMS)
@@ -102,7 +102,7 @@ def boundaries(large: Ints, *, items: int, threshold: int, epsilon: float) -> In
     reach = math.log(farthest / threshold)
     rate = max(math.log1p(step), reach / _MOST_BOUNDARIES)
     number = math.floor(reach / rate) + 1 if reach >= 0 else 0
-    # In place, as there may be millions.
+    # In place, because there may be millions.
     spaced = rate * np.arange(number)
     np.multiply(np.exp(spaced, out=spaced), threshold, out=spaced)
     np.minimum(np.floor(spaced, out=spaced), 2.0**62, out=spaced)
@@ -117,8 +117,8 @@ def boundaries(large: Ints, *, items: int, threshold: int, epsilon: float) -> In
 def block_sums(profile: Profile, levels: Ints) -> Ints:
     """Return ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+} = Σ_x min(n_x, s_i) − Σ_x min(n_x, s_{i−1})``, s_0 = 0, exactly.
 
-    The number of cells of the Young diagram in a block of columns: one extra item is in one block, or beyond the last.
-    Boundaries s_1 < s_2 < … are ≥ 1.
+    B_i is the number of cells of the Young diagram in a block of columns: one extra item is in one block, or beyond the
+    last. Boundaries s_1 < s_2 < … are ≥ 1.
     """
     # Labels with count at most s contribute their count, the others s each.
     items_up_to = np.append(0, np.cumsum(profile.counts * profile.prevalences))
@@ -151,7 +151,7 @@ def low_privacy(small: Ints, large: Ints, *, border: int) -> Profile:
 def without_nearest(values: Ints, labels: Ints, middle: int, number: int) -> Ints:
     """Remove the ``number`` elements of a multiset nearest to ``middle``, the larger of equally near ones first.
 
-    Values are ascending, ≥ 1, with so many elements each; what is returned is how many are left of each.
+    Values are ascending, ≥ 1, with ``labels`` elements each; the result is how many of each are left.
     """
     order = np.lexsort((-values, np.abs(values - middle)))
     seen = np.cumsum(labels[order])
@@ -180,7 +180,7 @@ class NoisyParts(NamedTuple):
     """The noisy numbers of one run of PrivHist, all of them differentially private.
 
     ``reaching`` are noisy φ_{1+}..φ_{T+}, ``large`` the m noisy large counts, in the order of the true ones, including
-    made-up ones; ``border`` is M. ``rate`` is ε₂, that of the noise on each large count and of Z.
+    artificial ones; ``border`` is M. ``rate`` is ε₂, the rate of the noise on each large count and of Z.
     """
 
     reaching: Ints
@@ -215,7 +215,7 @@ def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
 
 
 def of_few(items_rate: float) -> Evidence:
-    """Return the bands if the noisy number of items is 0: items are few, and labels at most as many."""
+    """Return the bands if the noisy number of items is 0: there are few items, and at most as many labels."""
     items = noise_quantile(items_rate, 1, _TAIL)
     roots = np.arange(1, math.isqrt(items) + 1)
     ends = np.unique(np.concatenate((roots, items // roots)))
@@ -245,7 +245,7 @@ def _beyond(parts: NoisyParts, released: Profile, *, tail: float) -> KPlusBand:
 
 
 def _large_of(released: Profile, border: int, size: int) -> Floats:
-    """Return ``size`` large counts in descending order, as published, with made-up ones at the border."""
+    """Return ``size`` large counts in descending order, as published, with artificial ones at the border."""
     at = np.searchsorted(released.counts, border)
     counts, prevalences = released.counts[at:][::-1], released.prevalences[at:][::-1]
     labels = np.diff(np.minimum(np.cumsum(prevalences), size), prepend=0)
@@ -253,12 +253,12 @@ def _large_of(released: Profile, border: int, size: int) -> Floats:
     return np.append(large, np.full(size - large.size, border)).astype(np.float64)
 
 
-# Any T that follows from N alone is valid: from n = 2⁴⁴ on, memory limits it.
+# Any T that follows from N alone is valid; from n = 2⁴⁴ on, memory limits it.
 _LARGEST_THRESHOLD = 2**22
 
 
 def _exact_share(share: EpsilonLike, name: str) -> Fraction:
-    """Return a share exactly; that of the blocks may be 0."""
+    """Return a share exactly; the share of the blocks may be 0."""
     is_nothing = name == "blocks" and str(share) in {"0", "0.0"}
     return Fraction(0) if is_nothing else parse_epsilon(share, name=f"The share {name!r}")
 
@@ -344,7 +344,7 @@ class PrivHistMechanism(CentralMechanism):
     """Release n and a profile by PrivHist, the first pure mechanism for profiles whose time grows like √n.
 
     With ε for ε/Δ, Δ = ``l1_sensitivity``, in the steps of the paper: 1. N = n + noise. 2. The profile is cut at T =
-    ⌈√(N·min(ε, 1))⌉: small counts as cumulative prevalences, large ones in descending order, a border of M made-up
+    ⌈√(N·min(ε, 1))⌉: small counts as cumulative prevalences, large ones in descending order, a border of M artificial
     labels between them. 3., 4. Noise on both. 5. For ε > 1 both are smoothed and joined (low privacy, L1 to L4). 6. For
     ε ≤ 1 the sums of φ_{r+} over blocks of counts, of lengths that follow from N and the noisy large counts, get noise
     and a weighted isotonic fit (high privacy, H1 to H6).
@@ -366,15 +366,15 @@ class PrivHistMechanism(CentralMechanism):
 
     Guarantees
     ----------
-    Pure differential privacy; the guarantee lists the steps and their budgets. For ε > 1 the third share is not
-    spent, so equal thirds promise 2ε/3. All noise is exact and added to whole numbers, that of step H4 to the sums of
-    whole blocks, so floating point costs nothing. Proof: docs/proofs/privhist.md.
+    Pure differential privacy; the guarantee lists the steps and their budgets. For ε > 1 the third share is not spent,
+    so equal thirds give 2ε/3. All noise is exact and added to whole numbers (in step H4 to the sums of whole blocks),
+    so floating point costs nothing. Proof: docs/proofs/privhist.md.
 
     Notes
     -----
-    Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, off by about 1/ε₁ whatever n is: closer than the
-    n of the profile if there are millions of items. Intervals are computed from the noisy numbers themselves
-    (:mod:`~anonhist.mechanisms.privhist`).
+    Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, with an error of about 1/ε₁ whatever n is: smaller
+    than that of the profile's n if there are millions of items. Intervals are computed from the noisy numbers
+    themselves (:mod:`~anonhist.mechanisms.privhist`).
 
     Examples
     --------
@@ -387,7 +387,7 @@ class PrivHistMechanism(CentralMechanism):
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
-    # Always stored as shares, so that mechanisms compare equal however they were made.
+    # Always stored as shares, so that equal mechanisms compare equal however they were made.
     shares: Converted[BudgetShares | str | None, BudgetShares] = completed(
         lambda self, asked: BudgetShares.of(asked, self.epsilon_per_cell), default=None
     )
@@ -440,7 +440,7 @@ class PrivHistMechanism(CentralMechanism):
         if items is None:
             return "items, the number of items that PrivHist publishes, is missing"
         reach = 2 * items if self.epsilon_per_cell <= 1 else 2**63
-        # The release checks its range.
+        # The release checks the range of N.
         is_too_small = items >= 0 and bool((not items and profile.n) or profile.k_plus(reach + 1))
         return "PrivHist cannot publish this profile with so few items" if is_too_small else ""
 
@@ -465,7 +465,7 @@ class PrivHistMechanism(CentralMechanism):
         # 5., 6.
         rate = float(for_cut)
         if noisy_small is not None:
-            # The made-up labels and the border noise cancel: see above.
+            # The artificial labels and the border noise cancel: see above.
             reaching = add_noise(noisy_small, np.full(threshold, large.size - 2 * border))
             parts = NoisyParts(reaching, rate, noisy_large, border, rate)
             return low_privacy(noisy_small, noisy_large, border=border), items, parts

@@ -1,4 +1,4 @@
-"""The release of a profile: by the mechanism that public facts choose, or by its name, charged to a ledger."""
+"""The release of a profile: by a mechanism chosen from public facts, or by name, charged to a ledger."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def named_mechanism(
 
 
 def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMechanism:
-    """Make a mechanism again from its name and public parameters, as a release file records them."""
+    """Rebuild a mechanism from its name and public parameters, as a release file records them."""
     if name not in MECHANISMS:
         raise DataError(f"The file names a mechanism unknown to this version: {name!r:.80}.")
     try:
@@ -101,7 +101,7 @@ def choose(
     With label privacy, it is the prevalence mechanism. Otherwise it depends on ε/Δ, where Δ is
     ``l1_sensitivity``. From 1.1 on (if ε is at most 20) it is the partition mechanism, which uses the whole budget
     there; below, it is the Frobenius mechanism. Each had the lowest error in its range on all real data tried, from 168
-    to 725 million items, so a private choice would gain nothing and no budget is spent on choosing. The rule is for
+    to 725 million items, so a private choice would gain nothing, and no budget is spent on choosing. The rule is for
     data with a heavy tail: if all counts differ, the Frobenius mechanism has an error one eighth lower above 1.1, too
     (docs/benchmarks/accuracy.md).
 
@@ -149,7 +149,7 @@ def choose(
 
 
 def _compared(unit: PrivacyUnit, relation: NeighboringRelation) -> tuple[str, str]:
-    """Return what is compared with 1.1, ε/Δ in words, and as a clause what one unit may change, if Δ is not 1."""
+    """Return the text of ε/Δ, which is compared with 1.1, and a clause on what one unit may change, if Δ is not 1."""
     cells = unit.max_distance * relation.distance
     if cells == 1:
         return "ε", ""
@@ -241,8 +241,8 @@ def release(
     expected_items
         A public guess of n, used by ``"auto"`` only; see :func:`choose`.
     public_items, public_labels, public_cap
-        Public upper bounds on the items, the labels and the largest count: for the names ``"bounded-partition"`` and
-        ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``, which need them.
+        Public upper bounds on the items, the labels and the largest count: needed by ``"bounded-partition"`` and
+        ``"relaxed-partition"`` (items), ``"isotonic"`` (labels), ``"cumulative"`` and ``"prevalence"`` (largest count).
     shares
         How ``"privhist"`` splits its budget, such as ``"thirds"``; by default as recommended.
     member
@@ -250,32 +250,32 @@ def release(
     delta
         δ of ``"relaxed-partition"``; 10⁻⁹ by default.
     excess_share
-        Of a release for labels, or of a profile for users that was read with ``count_users=True``: the share of ε, at
-        least 0 and below 1, that goes to an estimate of what the bound on the items of each user or label left out,
-        :attr:`Release.excess`; none by default. It is taken from the mechanism: ``epsilon`` remains the total.
+        For a release for labels, or of a profile for users read with ``count_users=True``: the share of ε, at least 0
+        and below 1, for an estimate of what the bound on the items of each user or label left out,
+        :attr:`Release.excess`; 0 by default. It is taken from the mechanism: ``epsilon`` remains the total.
     excess_cap
-        With ``excess_share``: number of items beyond the bound m that are counted for each user or label, ≥ 1; 10·m by
-        default. Public: the noise grows with it, and items beyond it are not counted.
+        With ``excess_share``: the number of items beyond the bound m that are counted for each user or label, ≥ 1; 10·m
+        by default. It is public; the noise grows with it, and further items are not counted.
     simulations
         Number of runs behind :attr:`Release.error`, from 2 to 1,000, or 0 for none; by default 32, or fewer if a run
         takes long: see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
     ledger
-        The ledger to charge before any noise is drawn, or its address; by default that in the environment variable
-        ``ANONHIST_LEDGER``, or none. What goes wrong after that stays charged.
+        The ledger to charge before any noise is drawn, or its address; by default the one in the environment variable
+        ``ANONHIST_LEDGER``, if any. A release that fails after that stays charged.
     dataset
         With a ledger: the name of the data set.
     purpose
-        With a ledger: what the release is for, in a line of text.
+        With a ledger: the purpose of the release, in a line of text.
     run_id
         With a ledger: the name of a run that may be started again, such as ``"daily 2026-11-25"``. It is charged once:
-        a second call with this name is refused (``RunError``), as long as the charge was not voided.
+        a second call with this name is refused (``RunError``), unless the charge was voided.
 
     Returns
     -------
     Release
-        The private profile with its guarantee and, when asked for, its errors.
+        The private profile with its guarantee and, on request, its errors.
 
     Raises
     ------
@@ -285,9 +285,9 @@ def release(
         public number, or the profile lacks the numbers that ``excess_share`` needs; and if a ledger has no such data
         set, or too little left of its budget (``BudgetError``).
     RunError
-        If the run was charged before: its release is where it was written to, or it is unknown what became of it.
+        If the run was charged before: its release is where it was written, or its outcome is unknown.
     DataError
-        If the profile is beyond what the mechanism can hold, or the ledger cannot be read.
+        If the profile is too large for the mechanism, or the ledger cannot be read.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def release(
 
 @dataclass(frozen=True)
 class PreparedRelease:
-    """A release prepared without its data, checked and made once; see :meth:`AskedRelease.prepared`.
+    """A release, prepared and checked once without its data; see :meth:`AskedRelease.prepared`.
 
     The reason for the mechanism is None if it was given by name, the excess None if it was not requested.
     """
@@ -359,7 +359,7 @@ class PreparedRelease:
 
 
 def _bounded_units(profile: Profile, excess: ExcessMechanism) -> BoundedUnits:
-    """Return how many items each unit has before the bound, or refuse what was not counted for it."""
+    """Return the number of items of each unit before bounding, or refuse a profile without it."""
     units = profile.users
     if excess.of is Bounded.ITEMS_OF_LABELS:
         units = BoundedUnits(excess.bound, Profile(profile.counts, profile.prevalences), excess.of)
@@ -378,7 +378,7 @@ def _with_choice(released: Release, profile: Profile) -> Release:
 
 @dataclass(frozen=True)
 class AskedRelease:
-    """What is asked of a release, as for :func:`release`; options of the mechanism that are None were not given."""
+    """A requested release, with the options of :func:`release`; mechanism options that are None were not given."""
 
     epsilon: EpsilonLike | None
     unit: PrivacyUnit | None = None
@@ -398,7 +398,7 @@ class AskedRelease:
         return parse_epsilon(self.epsilon)
 
     def prepared(self, read_for: PrivacyUnit, users_bound: int | None = None) -> PreparedRelease:
-        """Check it before the data are read, and make its mechanism.
+        """Check the request before the data are read, and make its mechanism.
 
         Errors are those of :func:`release`, whatever the data. Without ``unit``, that of ``read_for`` is protected;
         ``users_bound`` is m, the number of items kept for each user, if users were counted.

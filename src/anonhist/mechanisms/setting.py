@@ -32,7 +32,7 @@ from anonhist.version import __version__
 
 Member = TypeVar("Member", bound=Enum)
 
-# The reason for a mechanism that nothing chose.
+# The reason for a mechanism that was not chosen automatically.
 CHOSEN_BY_NAME = "The mechanism was chosen by name."
 # The effect of floating point on exact noise.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
@@ -40,7 +40,7 @@ NO_ITEMS = "items belong to PrivHist releases alone: only PrivHist publishes the
 
 
 def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
-    """Return a unit that a release can protect; refuse anything else, such as its name."""
+    """Return a unit that a release can protect; refuse everything else, such as its name."""
     if not isinstance(unit, PrivacyUnit):
         raise UsageError(f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}.")
     if unit.sketches > 1:
@@ -52,7 +52,7 @@ def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
 
 
 def check_relation(relation: NeighboringRelation) -> NeighboringRelation:
-    """Return a relation; refuse anything else, such as its name."""
+    """Return a relation; refuse everything else, such as its name."""
     if not isinstance(relation, NeighboringRelation):
         raise UsageError(f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}.")
     return relation
@@ -124,7 +124,7 @@ class Setting:
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        """Public parameters as text and whole numbers, enough to rebuild the mechanism."""
         return {
             "epsilon": short_decimal(self.epsilon),
             "unit": self.unit.kind,
@@ -136,7 +136,7 @@ class Setting:
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, object]) -> Self:
-        """Make a mechanism again from its :attr:`parameters`.
+        """Rebuild a mechanism from its :attr:`parameters`.
 
         Raises
         ------
@@ -180,12 +180,12 @@ class Setting:
         return {each.name: each.default is MISSING for each in fields(cls) if each.name not in everyones}
 
     def check_unit_of(self, profile: Profile) -> None:
-        """Refuse a profile that was read to protect more: a public fact about it.
+        """Refuse a profile that was read to protect more, which is a public fact about it.
 
         Raises
         ------
         UsageError
-            If it was.
+            If the profile was read to protect more.
         """
         check_profile(profile)
         if not self.unit.protects(profile.unit):
@@ -205,7 +205,7 @@ class Setting:
         self.check_unit_of(profile)
         admitted = self.publishable(profile)
         if number := self.exceeded_number(admitted):
-            # Whoever tries until a number fits has learned from the data what fits.
+            # Trying numbers until one fits would reveal something about the data.
             raise UsageError(
                 f"The data exceed `{number}`, and this refusal already reveals that: do not try other values, but use "
                 "a bound known in advance, or the default mechanism, which needs none."
@@ -213,11 +213,11 @@ class Setting:
         return admitted
 
     def publishable(self, released: Profile) -> Profile:
-        """Cap released counts if the unit has a cap: larger ones would be impossible. Post-processing."""
+        """Cap released counts if the unit has a cap: larger counts would be impossible. This is post-processing."""
         return released if self.unit.max_count is None else cap_counts(released, self.unit.max_count)
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Return, as a clause, why this mechanism never releases such a profile with this number of items; else empty.
+        """Return, as a clause, why this mechanism never releases this profile with this number of items; else empty.
 
         It checks what files contain.
         """
@@ -246,7 +246,7 @@ def without_sizes() -> Iterator[None]:
 
 
 def check_profile(profile: object) -> None:
-    """Refuse anything but a profile, such as a list of counts or a release."""
+    """Refuse everything except a profile, such as a list of counts or a release."""
     if isinstance(profile, Release):
         raise UsageError("This is already a release and can be published as it is: give a private profile.")
     if not isinstance(profile, Profile):

@@ -1,4 +1,4 @@
-"""Base classes of mechanisms for profiles: all of them, those that add noise, and those that draw by choices."""
+"""Base classes of mechanisms for profiles: a general one, one that adds noise, and one that draws by choices."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BOUNDED: dict[str, tuple[Callable[[Profile], int], str]] = {
 
 
 class Released(NamedTuple):
-    """One of several profiles released together: its place among them, and its release.
+    """One of several profiles released together: its position among them, and its release.
 
     ``noisy`` are released values that its mechanism needs to bound sums (:meth:`CentralMechanism.sum_evidence`).
     """
@@ -43,7 +43,7 @@ class Released(NamedTuple):
 
 
 class RunOfOne(NamedTuple):
-    """A run on one of several profiles: its place, what is published, and what the noisy values show."""
+    """A run on one of several profiles: its position, the published profile, and the evidence of the noisy values."""
 
     place: int
     profile: Profile
@@ -65,7 +65,7 @@ class CentralMechanism(Setting, ABC):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        """Public parameters as text and whole numbers, enough to rebuild the mechanism."""
         own = {name: getattr(self, name) for name in self.own_options()}
         given = {name: option for name, option in own.items() if option is not None}
         kept = {name: option if isinstance(option, int) else str(option) for name, option in given.items()}
@@ -103,7 +103,7 @@ class CentralMechanism(Setting, ABC):
         Raises
         ------
         UsageError
-            If the profile was read to protect more, or exceeds what this mechanism takes.
+            If the profile was read to protect more, or exceeds a public number of this mechanism.
         DataError
             If there is not enough memory.
         """
@@ -120,8 +120,8 @@ class CentralMechanism(Setting, ABC):
     ) -> Iterator[Released]:
         """Spend the budget once on each of several private profiles; yield the release of each, in any order.
 
-        The noise of each is that of a separate release; what is made of it may depend on the noisy values of all. All
-        profiles are checked before any noise is drawn.
+        Each profile gets the noise of a separate release; its post-processing may depend on the noisy values of all.
+        All profiles are checked before any noise is drawn.
 
         Parameters
         ----------
@@ -147,10 +147,10 @@ class CentralMechanism(Setting, ABC):
 
     @abstractmethod
     def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
-        """Spend the budget once on each of several profiles that were admitted; yield the runs in any order."""
+        """Spend the budget once on each of several admitted profiles; yield the runs in any order."""
 
     def sum_evidence(self, parts: Sequence[Released]) -> Evidence | None:
-        """Return what noisy values show of the sum of several profiles that were released together; None if nothing."""
+        """Return what noisy values show about the sum of several profiles released together; None if nothing."""
         return None
 
     def simulate_each(
@@ -175,7 +175,7 @@ class AdditiveMechanism(CentralMechanism):
 
     @abstractmethod
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Any]:
-        """Run once on a profile that was admitted; also return the noisy values, as :meth:`_evidence` takes them.
+        """Run once on an admitted profile; also return the noisy values, as :meth:`_evidence` takes them.
 
         The rate given to ``noise`` must be ε divided by the largest ℓ1 change of the numbers between neighbors;
         :attr:`epsilon_per_cell` is that only if they change by at most the sorted ℓ1 distance.
@@ -198,7 +198,7 @@ class DrawnMechanism(CentralMechanism):
     """A mechanism that draws a partition, decision by decision.
 
     A draw has no noisy values, so its intervals come from simulated runs on it. If ε/Δ is below :attr:`runs_hold_from`,
-    these have less than their stated coverage on some data, so no intervals are given.
+    these have less than their stated coverage on some data, so none are given.
     """
 
     # Measured on the drawn shapes 0 to 4: docs/benchmarks/intervals.md, "Intervals of releases".
@@ -226,7 +226,7 @@ class DrawnMechanism(CentralMechanism):
 
     @abstractmethod
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
-        """Draw ``size`` profiles around one that was admitted."""
+        """Draw ``size`` profiles around an admitted one."""
 
 
 _MOST = 2.0**62
@@ -236,7 +236,7 @@ def profile_of_fit(levels: Ints, reaching: Floats) -> Profile:
     """Round a fit of cumulative prevalences to a profile: ``φ_{r+} = reaching_i`` for levels_{i−1} < r ≤ levels_i.
 
     Levels ascend from levels_0 = 0; the fit is non-increasing. Each value is rounded to the nearest whole number, at
-    least 0; if n would exceed 2⁶², up to rounding, all are cut at one height. Post-processing.
+    least 0; if n would exceed 2⁶², up to rounding, all are cut at one height. This is post-processing.
     """
     whole = np.minimum(np.maximum(np.rint(reaching), 0), _MOST)
     size = int(np.count_nonzero(whole))
@@ -255,7 +255,8 @@ def profile_of_fit(levels: Ints, reaching: Floats) -> Profile:
 def round_sorted(counts: Floats) -> Profile:
     """Round a fit of the counts in descending order to a profile; negative ones become 0.
 
-    It is non-increasing, one count per label; cut at one height if n would exceed 2⁶², up to rounding. O(k) time.
+    The fit is non-increasing, with one count per label; counts are cut at one height if n would exceed 2⁶², up to
+    rounding. It takes O(k) time.
     """
     whole = np.rint(counts)
     whole = whole[: int(np.count_nonzero(whole > 0))]

@@ -1,4 +1,4 @@
-"""What the mechanisms for cumulative windows share: settings, how far a unit moves numbers, intervals."""
+"""The common base of mechanisms for cumulative windows: settings, sensitivities, intervals."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.evidence import NORMAL_95
 from anonhist.version import __version__
 
-# Two projections in turn come close to the projection on both; a last step makes the table exactly monotone.
+# Two alternating projections come close to the projection on both sets; a last step makes the table exactly monotone.
 _ROUNDS = 20
 _LARGEST = float(2**62)
 
 
 def monotone_whole(estimates: Floats) -> Ints:
-    """Return whole numbers near estimates of shape (thresholds, days) that running sums can be.
+    """Return whole numbers near estimates of shape (thresholds, days) that are possible running sums.
 
-    Projections in ℓ2 (Dykstra 1983) on tables that do not decrease in time and on those that do not increase in the
-    threshold, then rounding. It sees nothing but the noisy estimates.
+    It projects in ℓ2 (Dykstra 1983) on tables that do not decrease in time and on tables that do not increase in the
+    threshold, then rounds. It sees nothing except the noisy estimates.
     """
     fitted = np.clip(estimates, -_LARGEST, _LARGEST)
     in_time, in_threshold = np.zeros_like(fitted), np.zeros_like(fitted)
@@ -83,7 +83,7 @@ class WindowMechanism(Setting):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        """Public parameters as text and whole numbers, enough to rebuild the mechanism."""
         return {**super().parameters, **{name: getattr(self, name) for name in self.own_options()}}
 
     @property
@@ -99,12 +99,12 @@ class WindowMechanism(Setting):
     def _sums(self) -> Iterable[tuple[Fraction, Floats, Floats]]:
         """Return, for each rate, the sums of the squares and of the fourth powers of the weights of its noise.
 
-        They are weights in the estimates: of shape (thresholds, days), or one that broadcasts to it.
+        They are weights in the estimates, of shape (thresholds, days) or a shape that broadcasts to it.
         """
 
     @cached_property
     def _spread(self) -> tuple[Floats, Floats]:
-        """Variance of the noise of each estimate, and its excess kurtosis, that of Laplace noise being 3."""
+        """Variance of the noise of each estimate, and its excess kurtosis, which is 3 for Laplace noise."""
         variance, fourth = np.zeros((2, self.thresholds, self.days))
         for gamma, squares, powers in self._sums():
             of_one = discrete_laplace_variance(gamma)
@@ -135,7 +135,7 @@ class WindowMechanism(Setting):
         estimates = self._run(counts.increments, exact_noise(source))
         half = np.maximum(1.0, self.standard_errors * (NORMAL_95 + _PER_KURTOSIS * self.excess_kurtosis))
         values = monotone_whole(estimates)
-        # An estimate that is no whole number gets the next whole numbers outside; the value stays inside.
+        # An estimate that is not a whole number gets the next whole numbers outside; the value stays inside.
         lows = np.minimum(np.maximum(np.floor(estimates - half), 0), values)
         highs = np.maximum(np.ceil(estimates + half), values)
         return CumulativeRelease(
@@ -160,11 +160,11 @@ class WindowMechanism(Setting):
 
 
 def moved(unit: PrivacyUnit, *, thresholds: int, intervals: int) -> int:
-    """Return how far, in ℓ1, a unit moves the increments of so many intervals of days, if it is added or removed.
+    """Return the ℓ1 distance by which adding or removing a unit moves the increments of so many intervals of days.
 
-    Of several groups, all their increments together. A label crosses each threshold in one interval, in each of its
-    groups. An item removed delays the crossings of a threshold k only where the running count is k at the end of an
-    interval: in as many as there are, and from the last to nowhere.
+    With several groups, it is for all their increments together. A label crosses each threshold in one interval, in
+    each of its groups. Removing an item delays the crossing of a threshold k only if the running count is k at the end
+    of an interval: in as many as there are, and from the last to nowhere.
     """
     if unit.max_count is not None:
         return thresholds * unit.groups
@@ -172,7 +172,7 @@ def moved(unit: PrivacyUnit, *, thresholds: int, intervals: int) -> int:
 
 
 def far_of_reached(unit: PrivacyUnit) -> int:
-    """Return how far, in ℓ1, a unit that is added or removed moves the numbers of one day that get noise.
+    """Return the ℓ1 distance by which adding or removing a unit moves one day's numbers that get noise.
 
     A label is between two thresholds, or above the last, which is one number, in each of its groups. An item changes
     the k+ count of one threshold at most.
@@ -181,7 +181,7 @@ def far_of_reached(unit: PrivacyUnit) -> int:
 
 
 def terms_of_reached(unit: PrivacyUnit, thresholds: int) -> tuple[int, ...]:
-    """Return of how many noises the k+ count of each threshold is the sum: |K|, …, 1 for labels, else 1."""
+    """Return the number of noises in the k+ count of each threshold: |K|, …, 1 for labels, else 1."""
     return tuple(range(thresholds, 0, -1)) if unit.max_count is not None else (1,) * thresholds
 
 

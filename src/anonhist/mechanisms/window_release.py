@@ -1,4 +1,4 @@
-"""The release of cumulative windows: which mechanism, and one budget for all days together."""
+"""The release of cumulative windows: the choice of mechanism, and one budget for all days together."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest, rest_digest
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 
-# Shares are tried in hundredths; more blocks than that take long to compute, and are never best.
+# Shares are tried in hundredths; more blocks than this take long to compute, and are never best.
 _HUNDREDTHS = 100
 _MOST_BLOCKS = 200
 _WIDTHS = 24
@@ -35,7 +35,7 @@ Two = TypeVar("Two", bound=TwoLevelMechanism)
 
 
 def with_best_levels(kind: type[Two], /, *given: Any, days: int, **others: Any) -> Two:
-    """Return a mechanism of two levels with the smallest largest standard error among some widths and all shares."""
+    """Return the two-level mechanism that minimizes the largest standard error over some widths and all shares."""
 
     def best_share(width: int) -> Two:
         @cache
@@ -71,8 +71,8 @@ def release_cumulative(
 ) -> CumulativeRelease:
     """Release how many labels have reached each threshold by the end of each day, under one guarantee.
 
-    All days are released at once: noise is drawn once, and the budget is for a unit on all days together. To publish
-    each day as it ends, or the same days again with one more, is another release with a budget of its own.
+    All days are released at once: noise is drawn once, and the budget covers a unit on all days together. Publishing
+    each day as it ends, or the same days again with one more, is another release with its own budget.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def release_cumulative(
         Neighbors differ by a unit added or removed (default) or replaced by another.
     mechanism
         ``"increments"`` adds up noisy increments of days; ``"tree"`` uses those of blocks of days as well;
-        ``"anchors"`` releases a few days on their own, with noisy increments between them; ``"daily"`` releases each
-        day on its own. ``"auto"`` takes that with the smallest largest standard error, which depends on public numbers
+        ``"anchors"`` releases a few days separately, with noisy increments between them; ``"daily"`` releases each day
+        separately. ``"auto"`` picks the one whose largest standard error is smallest; this depends on public numbers
         alone, as do the widths of blocks and the shares of ε.
     source
         Privacy randomness; the operating system's by default.
@@ -97,7 +97,7 @@ def release_cumulative(
     Returns
     -------
     CumulativeRelease
-        For each threshold and day a whole number with a 95% interval.
+        A whole number with a 95% interval for each threshold and day.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def prepare_cumulative(
 ) -> tuple[WindowMechanism, str]:
     """Make the mechanism from public numbers alone, and give the reason for it.
 
-    Its errors are those of :func:`release_cumulative`, whatever the data.
+    It raises the same errors as :func:`release_cumulative`, whatever the data.
     """
     if mechanism != "auto" and mechanism not in WINDOW_MECHANISMS:
         known = ", ".join(("auto", *WINDOW_MECHANISMS))
@@ -186,8 +186,9 @@ def release_cumulative_groups(
 ) -> GroupedCumulativeRelease:
     """Release how many labels of each group have reached each threshold by the end of each day, under one guarantee.
 
-    The budget is for a unit in all groups and on all days together, and is not divided by the number of groups: noise
-    grows with the groups that one unit can be in, g for a label, m·g for a user with at most m items in each of g.
+    The budget covers a unit in all groups and on all days together, and is not divided by the number of groups: noise
+    grows with the number of groups that one unit can be in: by g for a label, by m·g for a user with at most m items in
+    each of g.
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ def release_cumulative_groups(
     Returns
     -------
     GroupedCumulativeRelease
-        A release for each group, also for those without data.
+        A release for each group, including groups without data.
 
     Raises
     ------

@@ -27,13 +27,12 @@ from anonhist.randomness.geometric import discrete_laplace_variance
 
 @frozen
 class DailyMechanism(WindowMechanism):
-    """Release the k+ counts of each of T days on their own, with ε/T each: best for few days, or many thresholds.
+    """Release the k+ counts of each of T days separately, with ε/T each: best for few days, or many thresholds.
 
-    * Labels: noise of rate ε/T on the number of labels between each threshold and the next, of which a label is in one
-      on each day; k+ counts are their sums.
-    * Items and users: noise of rate ε/(mT) on the k+ counts themselves, of which an item changes one on each day.
-
-    Half of that rate, if units are replaced.
+    * Labels: noise of rate ε/T on the number of labels between each threshold and the next, where a label counts in one
+      of these on each day; k+ counts are their sums.
+    * Items and users: noise of rate ε/(mT) on the k+ counts themselves; an item changes one on each day. If units are
+      replaced, the rate is half of that.
     """
 
     name: ClassVar[str] = "daily"
@@ -53,11 +52,11 @@ class DailyMechanism(WindowMechanism):
 
 @frozen
 class IncrementsMechanism(WindowMechanism):
-    """Add noise to how many labels reach each threshold on each day, and add up: the error grows like √T.
+    """Add noise to the number of labels that reach each threshold on each day, and add up: the error grows like √T.
 
     ``x̃[k, t] = x[k, t] + G``, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``. A label that is added or removed changes
     one increment for each threshold, Δ = |K|; an item 2|K|, m items 2m|K|, and with T ≤ |K| days 2T − 1 for each item.
-    Twice that, if units are replaced.
+    If units are replaced, these numbers double.
     """
 
     name: ClassVar[str] = "increments"
@@ -73,7 +72,7 @@ class IncrementsMechanism(WindowMechanism):
         return np.cumsum(noisy.astype(np.float64), axis=1)
 
     def _sums(self) -> Iterable[tuple[Fraction, Floats, Floats]]:
-        # As many noisy increments as there are days so far.
+        # There are as many noisy increments as days so far.
         terms = np.arange(1.0, self.days + 1)
         return [(self.rates[0], terms, terms)]
 
@@ -89,7 +88,7 @@ def _share(given: EpsilonLike) -> Fraction:
 class TwoLevelMechanism(WindowMechanism):
     """A mechanism that spends a share of ε on blocks of days, and the rest on the increments of days.
 
-    A block has ``width`` days, the last maybe fewer; 0 < ``share`` < 1.
+    A block has ``width`` days, the last one possibly fewer; 0 < ``share`` < 1.
     """
 
     _: KW_ONLY
@@ -100,7 +99,7 @@ class TwoLevelMechanism(WindowMechanism):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        """Public parameters as text and whole numbers, enough to rebuild the mechanism."""
         return {**super().parameters, "share": short_decimal(self.share)}
 
     @classmethod
@@ -112,7 +111,7 @@ class TwoLevelMechanism(WindowMechanism):
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return -(-self.days // self.width)
 
     @property
@@ -128,16 +127,16 @@ class TwoLevelMechanism(WindowMechanism):
     @property
     @abstractmethod
     def _far_of_blocks(self) -> int:
-        """How far, in ℓ1, a unit that is added or removed moves the numbers of blocks."""
+        """The ℓ1 distance by which adding or removing a unit moves the numbers of blocks."""
 
     @property
     def _terms(self) -> tuple[int, ...]:
-        """Of how many noises the number of a block is the sum, for each threshold."""
+        """The number of noises in a block's number, for each threshold."""
         return (1,) * self.thresholds
 
     @abstractmethod
     def _levels(self, of_block: float, of_day: float) -> Levels:
-        """Return what is known of one running sum, from the variances of both kinds of noise."""
+        """Return the estimator of one running sum, from the variances of both kinds of noise."""
 
     @abstractmethod
     def _measure(self, increments: Ints, noise: Noise) -> Floats:
@@ -145,7 +144,7 @@ class TwoLevelMechanism(WindowMechanism):
 
     @cached_property
     def _known(self) -> dict[int, Levels]:
-        """What is known where the number of a block has so many terms."""
+        """The estimators for blocks' numbers with each number of terms."""
         of_block, of_day = map(discrete_laplace_variance, self.rates)
         return {terms: self._levels(terms * of_block, of_day) for terms in set(self._terms)}
 
@@ -159,7 +158,7 @@ class TwoLevelMechanism(WindowMechanism):
         blocks = self._measure(increments, noise)
         drawn = noise(self.rates[1], increments.size).reshape(increments.shape)
         noisy = add_noise(increments, drawn).astype(np.float64)
-        # Levels use one kind of number of blocks: the other has infinite variance.
+        # Levels use one kind of block number: the other has infinite variance.
         estimates = (
             self._known[terms].estimate(days, row, row)
             for terms, days, row in zip(self._terms, noisy, blocks, strict=True)
@@ -167,7 +166,7 @@ class TwoLevelMechanism(WindowMechanism):
         return np.stack(list(estimates))
 
     def _sums(self) -> Iterable[tuple[Fraction, Floats, Floats]]:
-        # What an estimate makes of one number alone is its weight.
+        # The estimate from one number alone is its weight.
         no_blocks, no_days = np.zeros((self.days, self.blocks)), np.zeros((self.blocks, self.days))
         alone = np.eye(self.blocks)
         of_blocks, of_days = {}, {}
@@ -184,16 +183,16 @@ class TwoLevelMechanism(WindowMechanism):
 
 @dataclass(frozen=True)
 class Levels:
-    """What is known of one running sum S_1, …, S_T: noisy increments of days, and numbers of blocks of them.
+    """The numbers known about one running sum S_1, …, S_T: noisy increments of days, and numbers of blocks of them.
 
-    Of each block of ``width`` days (the last may have fewer) there is its increment, or the running sum at its end, or
-    both. ``of_day``, ``of_block`` and ``of_end`` are the variances of their independent noises, > 0, and infinite where
-    there is no such number.
+    Each block of ``width`` days (the last may have fewer) has its increment, or the running sum at its end, or both.
+    ``of_day``, ``of_block`` and ``of_end`` are the variances of their independent noises, > 0, and infinite if there is
+    no such number.
 
-    The estimate is that of weighted least squares: of all unbiased linear estimates, the one with the least variance on
-    each day. Between two ends of blocks, noisy increments are a random walk: given both ends, running sums are the walk
-    bent to meet them. At the ends themselves there is one number for each block's increment, the mean of its own noisy
-    one and of the sum of its days', weighted by precision, and one for each running sum: a tridiagonal system.
+    The estimate is by weighted least squares: among all unbiased linear estimates, it has the least variance on each
+    day. Between two ends of blocks, noisy increments are a random walk: given both ends, running sums are the walk bent
+    to meet them. At the ends themselves there is one number for each block's increment, the mean of its own noisy one
+    and of the sum of its days', weighted by precision, and one for each running sum: a tridiagonal system.
     """
 
     days: int
@@ -204,7 +203,7 @@ class Levels:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return -(-self.days // self.width)
 
     @cached_property
@@ -213,22 +212,22 @@ class Levels:
 
     @cached_property
     def _block(self) -> Ints:
-        """In which block each day is."""
+        """The block of each day."""
         return read_only(np.arange(self.days) // self.width)
 
     @cached_property
     def _part(self) -> Floats:
-        """How much of its block has passed at the end of each day."""
+        """The share of its block that has passed at the end of each day."""
         return read_only((np.arange(self.days) % self.width + 1) / self._sizes[self._block])
 
     @cached_property
     def _precision(self) -> Floats:
-        """The precision of each block's increment, from its own number and from its days'."""
+        """The precision of each block's increment, from its own number and from its days' increments."""
         return read_only(1 / self.of_block + 1 / (self.of_day * self._sizes))
 
     @cached_property
     def _covariance(self) -> Floats:
-        """The covariance of the estimates at the ends of blocks; first comes the start, which is known to be 0."""
+        """The covariance of the estimates at the ends of blocks; the first is the start, which is known to be 0."""
         precision = self._precision
         along = precision + np.append(precision[1:], 0.0) + 1 / self.of_end
         system = np.diag(along) - np.diag(precision[1:], 1) - np.diag(precision[1:], -1)
@@ -238,7 +237,8 @@ class Levels:
     def variances(self) -> Floats:
         """Shape (days,): the variance of the estimate of each running sum, in time linear in the days."""
         precision, of_end = self._precision.tolist(), 1 / self.of_end
-        # What is known of each end from the left, its own number included, and from the right; the start is known.
+        # The information about each end from the left, including its own number, and from the right; the start is
+        # known.
         left, right = [math.inf], [0.0]
         for along in precision:
             left.append(_in_series(along, left[-1]) + of_end)
@@ -254,7 +254,7 @@ class Levels:
         """Return estimates of the running sums, from noisy increments of days, shape (…, days), and numbers of blocks.
 
         ``blocks`` and ``ends`` are noisy increments of blocks, and noisy running sums at their ends, shape (…, blocks);
-        where there are none, anything finite.
+        without them, any finite numbers.
         """
         starts = np.arange(0, self.days, self.width)
         in_block = np.add.reduceat(increments, starts, axis=-1)
@@ -263,20 +263,20 @@ class Levels:
         at_ends = pulled @ self._covariance[1:]
         running = np.cumsum(increments, axis=-1)
         before = np.concatenate([np.zeros_like(running[..., :1]), running[..., starts[1:] - 1]], axis=-1)
-        # How far each block is off from what its days say.
+        # The difference between each block's number and the sum of its days.
         off = np.diff(at_ends, axis=-1) - in_block
         begun = at_ends[..., :-1] - before
         return np.asarray(running + begun[..., self._block] + self._part * off[..., self._block])
 
 
 def _in_series(along: float, known: float) -> float:
-    """Return the precision of what is known, seen through an increment of precision ``along``."""
+    """Return the precision of known information, seen through an increment of precision ``along``."""
     return along if math.isinf(known) else along * known / (along + known)
 
 
 @frozen
 class TreeMechanism(TwoLevelMechanism):
-    """Add noise to the increments of days and, apart, to those of blocks of days; running sums by least squares.
+    """Add noise to the increments of days and, separately, of blocks of days; estimate running sums by least squares.
 
     Source: Dwork and others 2010; Honaker 2015.
     """
@@ -297,12 +297,12 @@ class TreeMechanism(TwoLevelMechanism):
 
 @frozen
 class AnchorsMechanism(TwoLevelMechanism):
-    """Release the k+ counts of a few days on their own, and between them follow noisy increments, by least squares.
+    """Release the k+ counts of a few days separately, with noisy increments between them, by least squares.
 
-    Many thresholds make increments expensive, and the counts of one day cheap: a label that is added changes |K|
-    increments, but on any one day it is between two thresholds, which is one number. So a few days, whose k+ counts
-    need no other day, hold the sums of increments in place. They are ``width`` days apart, the last day always one of
-    them, and have a share of ε for all of them together.
+    Many thresholds make increments expensive, and the counts of one day cheap: an added label changes |K| increments,
+    but on any one day it is between two thresholds, which is one number. So a few days, whose k+ counts do not depend
+    on other days, anchor the sums of increments. They are ``width`` days apart, always include the last day, and
+    together have a share of ε.
     """
 
     name: ClassVar[str] = "anchors"

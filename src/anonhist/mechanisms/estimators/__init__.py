@@ -1,4 +1,4 @@
-"""Private estimators: a linear statistic of the profile, and exact noise on it."""
+"""Private estimators: a linear statistic of the profile, with exact noise added to it."""
 
 from anonhist.catalogue import PROPERTIES
 from anonhist.properties.by_name import property_at

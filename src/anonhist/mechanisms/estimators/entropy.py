@@ -113,15 +113,15 @@ class EntropyMechanism(StatisticMechanism):
 def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> PolynomialParameters:
     """Return the parameters with the lowest predicted error for n items: a function of public numbers alone.
 
-    Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels, one
-    of two steps, and Zipf's with exponents 1/2 and 1; the squares of bias, sampling and noise are added, and the mean
-    of the roots is minimized.
+    Degrees, intervals and thresholds around the published ones are tried on four distributions over k labels: uniform,
+    two steps, and Zipf's with exponents 1/2 and 1; the squares of bias, sampling and noise are added, and the mean of
+    the roots is minimized.
     """
     size = mechanism.alphabet_size or 1
     logarithm = max(math.log(size), 1.0)
     references = [(SampleDistribution(each, items), each.entropy) for each in populations(size)]
 
-    # For a small alphabet, several round to the same degree and threshold.
+    # For a small alphabet, several parameters round to the same degree and threshold.
     tried = dict.fromkeys(
         PolynomialParameters(math.ceil(degree * logarithm), interval * logarithm, math.floor(threshold * logarithm))
         for degree, interval, threshold in product(_DEGREES, _INTERVALS, _THRESHOLDS)
@@ -229,7 +229,7 @@ class PowerSumMechanism(StatisticMechanism):
     alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 
     def statistic(self, items: int) -> LinearStatistic:
-        """Return the weights for a public number of items; fewer than a count as a."""
+        """Return the weights for a public number of items; n below a is treated as a."""
         return PowerSum(self.order).statistic(max(items, self.order))
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
@@ -391,7 +391,7 @@ def distance_to_uniformity(
     purpose: str | None = None,
     run_id: str | None = None,
 ) -> Estimate:
-    """Estimate with differential privacy how far the distribution is from the uniform one over k labels.
+    """Estimate with differential privacy the distance between the distribution and the uniform one over k labels.
 
     Parameters
     ----------

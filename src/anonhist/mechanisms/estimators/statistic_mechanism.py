@@ -1,4 +1,4 @@
-"""Base class of private estimators: a linear statistic on a grid, and exact noise on it."""
+"""Base class of private estimators: a linear statistic on a grid, with exact noise added to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from anonhist.releases.content import estimates_digest
 
 # Names of the components of the error.
 SAMPLING, NOISE = "sampling, at most", "privacy noise"
-# Share of the budget for the number of items, if it is not public: it is released first.
+# Share of the budget for the number of items, if it is not public: the number is released first.
 _ITEMS_SHARE = Fraction(1, 3)
 # Digits of the knots for predictions of the noise.
 _FORESEEN = 6
@@ -46,7 +46,7 @@ _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, 
 
 @dataclass(frozen=True)
 class Noised:
-    """A statistic with noise, and how large that noise is.
+    """A statistic with noise, and the scale of that noise.
 
     ``items`` is the n of its weights, ``scale`` the b of its discrete Laplace noise, P(x) ∝ e^(−|x|/b). The errors are
     upper bounds on standard errors: of noise on the number of items (0 if n is public), and of sampling.
@@ -65,15 +65,16 @@ class StatisticMechanism(Setting, ABC):
 
     The weights depend on the number of items n:
 
-    - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighboring data sets and used as it
-      is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count as
-      a label of their own (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
-      ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
+    - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighboring data sets and used exactly.
+      A row without a label is not an item, so whether a row has a label is not protected, unless such rows count as a
+      separate label (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``, ``Δ = max |d(a) − d(b)|``
+      over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
     - ``known_items``: n is that public number; if it is wrong, the estimate is wrong, but the guarantee holds;
     - otherwise a third of the budget releases n first, and the weights are made for the released number.
 
     In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``l1_sensitivity·max |d(j) − c|/ε``,
-    c half-way between the largest and the smallest step, and ``c·n`` is added back: half the noise needed without c.
+    c half-way between the largest and the smallest step, and ``c·n`` is added back: this takes half the noise needed
+    without c.
 
     Weights are rounded to whole multiples of a public step first, and those of large counts lie on chords between
     others (:class:`~anonhist.mechanisms.estimators.weights.WholeWeights`), so that private values are whole numbers and
@@ -87,7 +88,7 @@ class StatisticMechanism(Setting, ABC):
     # The estimated property and its unit.
     quantity: ClassVar[str]
     counted: ClassVar[str] = ""
-    # The estimator without noise, of which the name and the assumptions are taken.
+    # The estimator without noise, which provides the name and the assumptions.
     estimator: ClassVar[type[Any]]
 
     _: KW_ONLY
@@ -130,7 +131,7 @@ class StatisticMechanism(Setting, ABC):
     def bias(self, items: int) -> tuple[float, float]:
         """Return how far the mean of the statistic may be below and above the truth, from public numbers; ≥ 0.
 
-        Infinite if there is no bound: then the interval has only one end.
+        A value is infinite if there is no bound: then the interval has only one end.
         """
         return 0.0, 0.0
 
@@ -184,7 +185,7 @@ class StatisticMechanism(Setting, ABC):
         return WholeWeights.of(self.statistic(items), items, fineness=self.fineness)
 
     def noise_variance(self, statistic: LinearStatistic, items: int) -> float:
-        """Return the variance of the noise of a statistic, within a few per cent, for choosing parameters."""
+        """Return the variance of the noise of a statistic, within a few percent, for choosing parameters."""
         return 2 * self.scale_of(WholeWeights.of(statistic, items, fineness=self.fineness, digits=_FORESEEN)) ** 2
 
     def scale_of(self, weights: WholeWeights) -> float:
@@ -235,7 +236,7 @@ class StatisticMechanism(Setting, ABC):
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
         """Return an upper bound on the sampling error, from the release and public numbers.
 
-        By default ``√n·Δ/2``, Δ the largest change by replacing one item (Efron and Stein).
+        By default it is ``√n·Δ/2``, Δ the largest change by replacing one item (Efron and Stein).
         """
         return weights.grid * (weights.highest - weights.lowest) * math.sqrt(weights.items) / 2
 
@@ -243,11 +244,12 @@ class StatisticMechanism(Setting, ABC):
         """Turn a noisy statistic into an estimate; post-processing."""
         value, items = noised.value, noised.items
         deviation = math.sqrt(2) * noised.scale
-        # The quantile of the Laplace distribution, whose tails are heavier than those of a normal one.
+        # The quantile of the Laplace distribution, whose tails are heavier than normal.
         noise = -noised.scale * math.log1p(-level)
         half = math.hypot(noise, quantile(level) * math.hypot(noised.sampling_error, noised.items_error))
         least, most = self.ends(items)
-        # Clipping a value also moves its interval: one outside the range would have length zero.
+        # Clipping a value also moves its interval; otherwise the interval of a value outside the range would have
+        # length zero.
         middle = self.clip(value, items)
         too_low, too_high = self.bias(items)
         low, high = (
@@ -320,7 +322,7 @@ class Asked:
 
 
 def public_size(alphabet_size: SupportsIndex | None) -> int | None:
-    """Return k, or None if it is not known; refuse all but whole numbers from 1 to 2⁶²."""
+    """Return k, or None if it is not known; refuse everything except whole numbers from 1 to 2⁶²."""
     return None if alphabet_size is None else parse_whole_number(alphabet_size, name="alphabet_size")
 
 

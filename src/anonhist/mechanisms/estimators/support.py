@@ -1,4 +1,4 @@
-"""Private support size, support coverage and sample coverage: linear statistics under noise."""
+"""Private support size, support coverage and sample coverage: linear statistics with noise."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SupportCoverageMechanism(StatisticMechanism):
     number of new ones would not be private.
 
     Up to n draws, every method is rarefaction: one item changes it by at most m/n, as for the mean over batches of m
-    items, and its error is not larger. Beyond, m ≤ 2⁶⁴, the default is the smoothing with the lowest error predicted
+    items, and its error is no larger. Beyond, m ≤ 2⁶⁴, the default is the smoothing with the lowest error predicted
     from n, m, the noise and k, if public (:func:`recommended_smoothing`).
     """
 
@@ -134,8 +134,8 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
     """Return the smoothing with the lowest predicted error for n items: a function of public numbers alone.
 
     Poisson and binomial smoothings with parameters around the usual ones are tried on samples from four distributions
-    (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels, or, if k is not known, over n/2, 2n and 10n.
-    The squares of bias, sampling and noise are added, and the mean of the roots is minimized.
+    (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels or, if k is not known, over n/2, 2n and 10n
+    labels. The squares of bias, sampling and noise are added, and the mean of the roots is minimized.
     """
     beyond = (mechanism.draws - items) / items
     usual_rate = poisson_rate(items, beyond)
@@ -259,7 +259,7 @@ class SupportSizeMechanism(StatisticMechanism):
         return 1.0, math.inf if self.alphabet_size is None else float(self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
-        """Return the largest bias if no label has a probability below 1/k; no bound for the observed labels."""
+        """Return the largest bias if no label has a probability below 1/k; observed labels have no bound."""
         size = self.alphabet_size
         if size is None or self.method == "observed":
             return math.inf, 0.0
@@ -276,7 +276,7 @@ class SupportSizeMechanism(StatisticMechanism):
 def coverage_draws(alphabet_size: int, accuracy: float = 0.1) -> int:
     """Return ``m = ⌈k·ln(3/α)⌉``: the coverage of m draws misses at most αk/3 labels of probability 1/k or more.
 
-    For each of them is missing with probability ``(1 − p)^m ≤ e^(−m/k) ≤ α/3``.
+    Each of them is missing with probability ``(1 − p)^m ≤ e^(−m/k) ≤ α/3``.
     """
     return math.ceil(alphabet_size * math.log(3 / accuracy))
 
@@ -297,7 +297,7 @@ def support_size(
     purpose: str | None = None,
     run_id: str | None = None,
 ) -> Estimate:
-    """Estimate with differential privacy how many labels have a probability above zero.
+    """Estimate with differential privacy the number of labels with a probability above zero.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def support_size(
         ``"chebyshev"`` (default with an alphabet size), ``"observed"`` (default without) or ``"coverage"``. Ratios such
         as Chao1 have unbounded sensitivity: make a release, and estimate from it.
     alphabet_size
-        k: no label has a probability below 1/k. Public.
+        k, which is public: no label has a probability below 1/k.
 
     Raises
     ------

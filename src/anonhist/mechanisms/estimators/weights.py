@@ -14,14 +14,14 @@ from anonhist.profiles import Profile
 from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import Assemblage, SampleDistribution
 
-# Every label is off by at most half a step of the grid; n times that must be small compared to the noise.
+# Every label is off by at most half a step of the grid; n times this must be small compared to the noise.
 FINEST = 2.0**34
 # Whole weights and their differences fit in int64.
 _LARGEST = 2.0**60
 # Products of whole numbers below this fit in int64.
 _HALF = 2**31
-# Weights are computed at counts with this many binary digits, followed by zeros: at all up to 2,048, and beyond that at
-# counts that differ by a share of at most 2⁻¹⁰. In between, x·ln x is off by 2⁻²³ of x.
+# Weights are computed at counts with this many binary digits, followed by zeros: at all counts up to 2,048, and beyond
+# that at counts that differ by a share of at most 2⁻¹⁰. In between, x·ln x has an error of 2⁻²³ of x.
 DIGITS = 11
 
 
@@ -79,7 +79,7 @@ class WholeWeights:
         start, offsets = self.at_knots[left], counts - self.knots[left]
         lengths = self.knots[left + 1] - self.knots[left]
         steps, rest = np.divmod(self.at_knots[left + 1] - start, lengths)
-        # Python's integers where products may exceed 64 bits, a condition on n alone.
+        # Python's integers are used if products may exceed 64 bits, a condition on n alone.
         kind = np.int64 if int(np.diff(self.knots).max()) < _HALF else object
         more = offsets.astype(kind) * rest.astype(kind) // lengths
         weights = start - self.at_knots[0] + offsets * steps + more
@@ -94,8 +94,9 @@ class WholeWeights:
     def sensitivity_to_replacing(self) -> int:
         """Largest change of F when one of n items is replaced by another.
 
-        The count of one label rises from a to a + 1, that of another falls from b + 1 to b: ``|D(a) − D(b)|`` with
-        ``a + b ≤ n − 1``. Exact if every count is a knot; otherwise an upper bound without this condition.
+        The count of one label rises from a to a + 1, that of another falls from b + 1 to b: ``|D(a) − D(b)|`` with ``a
+        + b ≤ n − 1``. The result is exact if every count is a knot; otherwise it is an upper bound without this
+        condition.
         """
         if self.knots.size <= self.items:
             return self.highest - self.lowest
@@ -144,7 +145,7 @@ def largest_bias(
     With counts N_x ~ Poisson(λ_x) the bias is ``Σ_x b(λ_x)``, ``b(λ) = E w(N) − truth(λ)``, where Σ_x λ_x = n and
     ``truth`` is the contribution of one label. Over k labels, its extremes are k times those of the convex hull of b at
     n/k; over any number of labels, n times those of ``b(λ)/λ``. Both are computed from 400 values of λ, to about one
-    per cent. ``least`` is the smallest mean count of a label, other than 0. Weights follow from public numbers.
+    percent. ``least`` is the smallest mean count of a label, other than 0. Weights follow from public numbers.
     """
     mean = items / (alphabet_size or items)
     start = min(max(least, _SMALLEST * min(mean, 1.0)), _LARGEST_SHAPE / 2)

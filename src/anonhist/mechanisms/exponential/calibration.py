@@ -13,23 +13,23 @@ from anonhist.frozen import frozen
 from anonhist.numeric.arrays import Floats
 from anonhist.privacy import short_decimal
 
-# The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2⁴⁰.
+# The mechanism's public domain: profiles whose Durfee size is at most this, which always holds for n ≤ 2⁴⁰.
 MAX_DURFEE_SIZE = 2**20
 # Probability that an exact draw would leave the band, summed over a whole draw: the δ of a release.
 BAND_DELTA = Fraction(1, 2**70)
-# Below, rounding would take more than 2% of the budget, and matrices more memory than most machines have.
+# Below this, rounding would take more than 2% of the budget, and matrices more memory than most machines have.
 SMALLEST_EPSILON = Fraction(1, 1000)
 # Levels and transitions with a smaller share may underflow: together, they are below 2⁻⁸⁰.
 NEGLIGIBLE = Fraction(1, 2**180)
 # The binary orders by which weights may grow from level to level: on either side of a single block for the whole band,
-# or within one of several blocks, without flags and with them (docs/proofs/partition.md §5).
+# or within one of several blocks, without and with flags (docs/proofs/partition.md §5).
 _BAND_ORDERS, _BLOCK_ORDERS, _FLAGGED_BLOCK_ORDERS = 244, 380, 338
 # The binary orders that z > 0 may add at each level, and the smallest c for which z > 0 provably stays in range.
 _FLAG_ORDERS = 12
 SMALLEST_WEIGHTED_C = 0.02
 _SMALLEST_C = 0.00049
 _SMALLEST_WEIGHT, _FARTHEST_WEIGHT = 2.0**-20, 0.25 - 2.0**-22
-# Beyond, δ would no longer be negligible: it is below 1e-12 up to here.
+# Beyond this, δ would no longer be negligible: up to here it is below 1e-12.
 LARGEST_EPSILON = 20
 
 _WEIGHTED_FROM = Fraction(9, 20)
@@ -44,7 +44,7 @@ class FamilyParameters:
     Attributes
     ----------
     c
-        Decay for a distance of one, > 0: a float, taken as an exact dyadic number.
+        Decay for a distance of one, > 0: a float, read as an exact dyadic number.
     z
         Weight of a flippable corner, 0 ≤ z ≤ min(1/4, q/(1+q)) with q = e^{−c}.
 
@@ -164,7 +164,7 @@ def check_member(member: object, epsilon: Fraction) -> None:
         raise UsageError(f"{told} is out of range: c must be at least {_SMALLEST_C}, about what ε = 0.001 allows.")
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
         raise UsageError(f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0.")
-    # As in calibrate: a margin for the errors of the formula and of ε as a float is left unspent.
+    # As in calibrate, a margin for the errors of the formula and of ε as a float is left unspent.
     if not affordable(member.c, member.z, float(epsilon) * (1 - _SAFETY)):
         sharpest = calibrate(epsilon)
         raise UsageError(
@@ -231,15 +231,15 @@ def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
 def negligible_order(parameters: FamilyParameters) -> int:
     """Return the binary order below which an entry of a run's matrix belongs to no significant transition.
 
-    Staying at the level of the reference has weight 1, and levels beside it add a factor of at most
-    ``Π q^(k−1)/(1 − q^k)`` on either side of the run: smaller entries have a share below :data:`NEGLIGIBLE`.
+    Staying at the level of the reference has weight 1, and neighboring levels add a factor of at most ``Π q^(k−1)/(1 −
+    q^k)`` on either side of the run: smaller entries have a share below :data:`NEGLIGIBLE`.
     """
     orders = _orders(parameters, band_width(parameters))
     return NEGLIGIBLE.numerator.bit_length() - NEGLIGIBLE.denominator.bit_length() - math.ceil(2 * float(orders.max()))
 
 
 def _orders(parameters: FamilyParameters, width: int) -> Floats:
-    """``log2 Π_{k≤j} q^(k−1)/(1 − q^k)`` for j = 1..width, plus the effect of h: how much j levels can add."""
+    """Return ``log2 Π_{k≤j} q^(k−1)/(1 − q^k)``, j = 1..width, plus the effect of h: how much j levels can add."""
     c, k = parameters.c, np.arange(1, width + 1)
     added = _FLAG_ORDERS * k if parameters.z > 0 else 0
     return np.asarray(np.cumsum(-c * (k - 1) - np.log(-np.expm1(-c * k))) / math.log(2) + added)
@@ -261,7 +261,8 @@ def rounding_loss(parameters: FamilyParameters) -> float:
     # On each side at most D + w runs and as many drops, each with at most the 63 binary digits of a length.
     nodes = 2 * 2 * (MAX_DURFEE_SIZE + width + 1) * 64
     terms = (2 * width + 1) // blocks * states + blocks + 2
-    # E[q^{−d/2}] is at most Σ_μ q^{d/2}, a sum over at most 2(D + w) + 1 free coordinates; then Markov's inequality.
+    # E[q^{−d/2}] is at most Σ_μ q^{d/2}, a sum over at most 2(D + w) + 1 free coordinates; then Markov's inequality
+    # applies.
     coordinates = 2 * (MAX_DURFEE_SIZE + width) + 1
     c = parameters.c
     reach = 2 / c * (coordinates * -math.log(math.tanh(c / 4)) + 99 * math.log(2))

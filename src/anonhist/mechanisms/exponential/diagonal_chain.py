@@ -5,10 +5,10 @@ the lengths of the diagonals of μ are a Markov chain on each side; content 0 is
 leave it are of the same type.
 
 Denoising finds the partition with the smallest expected distance to the truth, given a mechanism's output. Under a
-uniform prior the distribution of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded
-factor and is left out, which leaves the plain diagonal chain around μ. The diagonals of the diagram of all cells that
-are more likely in than out are the medians of the chain's levels, computed by forward and backward sums
-(docs/proofs/denoising.md). Post-processing: it costs no privacy.
+uniform prior the distribution of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded factor
+and is left out, which gives the plain diagonal chain around μ. The diagonals of the diagram of all cells that are more
+likely in than out are the medians of the chain's levels, computed by forward and backward sums
+(docs/proofs/denoising.md). This is post-processing: it costs no privacy.
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ class DiagonalChain:
         return BlockVector.of(np.exp2(log_start - whole), whole.astype(np.int64), blocks=self.band.blocks)
 
     def _levels_beside(self, side: SideChain, edge: int) -> tuple[Ints, Bools]:
-        """Index of the level at content 1 for each level at content 0 and this edge, and whether the band holds it."""
+        """Return the index at content 1 of each level at content 0 with this edge, and whether the band holds it."""
         at = self.offsets + self.durfee_size - edge - side.levels_at_start + self.band.width
         return at, (at >= 0) & (at < self.offsets.size)
 
     def _futures(self, side: SideChain, edge: int) -> tuple[Floats, Ints]:
-        """Futures (flags P, T) at content 1 for each level at content 0 and this edge, and their exponents."""
+        """Return futures (flags P, T) at content 1 for each level at content 0 and this edge, and their exponents."""
         m = self.band.states
         at, inside = self._levels_beside(side, edge)
         first, last = (0, 0) if m == 1 else ((STAY_P, STAY_T), (DROP_P, DROP_T))[edge]
@@ -113,7 +113,7 @@ class DiagonalChain:
         return values, exponents
 
     def _join_sides(self, right_edge: int, left_edge: int) -> tuple[Floats, Ints]:
-        """Weights of the levels at content 0 with these edges, and their exponents."""
+        """Return the weights of the levels at content 0 with these edges, and their exponents."""
         z = self.parameters.z
         right, right_exponents = self._futures(self.right, right_edge)
         left, left_exponents = self._futures(self.left, left_edge)
@@ -134,7 +134,7 @@ class DiagonalChain:
         return (level - side.levels_at_start + band.width) * band.states + flag
 
     def _draw_flag(self, left: Ints, right: Ints, corner: Bools, choices: Choices) -> Ints:
-        """Draw the hidden flag of the left chain where content 0 is a corner."""
+        """Draw the hidden flag of the left chain if content 0 is a corner."""
         if not corner.any():
             return left
         z = self.parameters.z
@@ -150,7 +150,7 @@ class DiagonalChain:
         return flagged
 
     def _flag_right(self, right: Ints, corner: Bools, left_edges: Ints, legs: list[Ints], choices: Choices) -> Ints:
-        """Draw the hidden flag of the right chain, given how many corners in a row end the left one."""
+        """Draw the hidden flag of the right chain, given the number of corners in a row that end the left one."""
         if not corner.any():
             return right
         ahead = self.right.future.values.ravel()
@@ -163,7 +163,7 @@ class DiagonalChain:
 
 
 def _with_zero(lengths: Ints, edge: int) -> Ints:
-    """Append the arm (or leg) of length 0 where the edge that leaves content 0 drops."""
+    """Append the arm (or leg) of length 0 if the edge that leaves content 0 drops."""
     return np.concatenate((lengths, [0])) if edge == _DROP else lengths
 
 
@@ -179,7 +179,7 @@ def _corner_run(legs: Ints, edge: int) -> int:
 def _flag_weights(run: int, z: float) -> tuple[float, float]:
     """Return 2 − ρ and ρ − 1, ρ = I_j / I_{j+1} in [1, 2], j = ``run``: a path's independence polynomials at −z.
 
-    ``1/ρ_m = 1 − zρ_{m−1}`` in terms of y = 2 − ρ, to avoid cancellation: 2 − ρ is only about 2/m at z = 1/4.
+    It uses ``1/ρ_m = 1 − zρ_{m−1}`` in terms of y = 2 − ρ, to avoid cancellation: 2 − ρ is only about 2/m at z = 1/4.
     """
     away, near = 1.0, 0.0  # ρ = I_0 / I_{-1}, with I_{-1} = 1
     for _ in range(run + 1):
@@ -199,7 +199,7 @@ def denoise(released: FrobeniusCoordinates, *, c: float) -> FrobeniusCoordinates
 
 
 def _lengths(side: SideChain, start: BlockVector, size: int) -> Ints:
-    """Contents after which the median level drops, descending; ``start`` are the forward weights at content 1."""
+    """Return contents after which the median level drops, descending; ``start`` is the forward weights at content 1."""
     band, width = side.band, side.band.width
     forward = start
     level = _median(forward.times(side.future))
@@ -243,7 +243,7 @@ def _search(
     forward: BlockVector,
     future: BlockVector,
 ) -> list[int]:
-    """Find the drops of the median inside one piece of a run, by halving."""
+    """Find the drops of the median inside one piece of a run by bisection."""
     if ends[0] == ends[1]:
         return []
     if exponent == 0:
@@ -259,13 +259,13 @@ def _search(
 
 
 def _after(band: Band, forward: BlockVector, *, up: int) -> BlockVector:
-    """Forward weights one content on: from u to u + up (stay) and u + up − 1 (drop), u counted from the reference."""
+    """Return forward weights one content on: from u to u + up (stay) and u + up − 1 (drop), u from the reference."""
     weighted = BlockVector(forward.values * band.weight.reshape(band.blocks, -1), forward.exponents)
     own, beside = weighted.with_shift(-1 if up else 1)
     return BlockVector(own.values + beside, own.exponents).normalize()
 
 
 def _median(weights: Floats) -> int:
-    """Largest index i such that at least half of the weight lies at i or above."""
+    """Return the largest index i such that at least half of the weight lies at i or above."""
     above = np.cumsum(weights[::-1])
     return weights.size - 1 - int(above.searchsorted(0.5 * above[-1]))

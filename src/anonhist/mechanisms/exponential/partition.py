@@ -108,7 +108,7 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again; those of the member are ``c`` and ``z``."""
+        """Public parameters, enough to rebuild the mechanism; those of the member are ``c`` and ``z``."""
         known = {name: number for name, number in super().parameters.items() if name != "member"}
         return {**known, **({} if self.member is None else {"c": repr(self.member.c), "z": repr(self.member.z)})}
 
@@ -134,8 +134,8 @@ class PartitionMechanism(DrawnMechanism):
 
     def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
         """Refuse a Durfee size beyond 2²⁰, outside the public domain; with label privacy, that of the capped counts."""
-        # Checked first: the coordinates of a larger profile would not fit in memory. Only data are refused: a draw
-        # around data at the limit may exceed it, and is public.
+        # Checked first, because the coordinates of a larger profile would not fit in memory. Only data are refused: a
+        # draw around data at the limit may exceed it, and is public.
         if any(profile.durfee_size > MAX_DURFEE_SIZE for profile in profiles):
             raise UsageError(
                 "The partition mechanism accepts profiles of Durfee size up to 2^20, which includes all with n up to "
@@ -164,7 +164,7 @@ class PartitionMechanism(DrawnMechanism):
 
 
 LARGEST_NUMBER = 2**40
-# Below, the band would need several blocks, for which the proof of the range of floats does not cover a cap.
+# Below this, the band would need several blocks, and the proof of the range of floats does not cover a cap with them.
 _SMALLEST_EPSILON = Fraction(1, 100)
 # A cap adds at most as many runs as the longest data have.
 _CHAINS = 2
@@ -174,9 +174,9 @@ _CHAINS = 2
 class BoundedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ below a public hyperbola.
 
-    λ is the private partition, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all of at most N
-    items. c is the largest that ε/Δ allows (:func:`calibrate`, z = 0). A draw with more than N items is cut to N, from
-    the largest counts.
+    λ is the private partition, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all partitions of
+    at most N items. c is the largest that ε/Δ allows (:func:`calibrate`, z = 0). A draw with more than N items is cut
+    to N, starting with the largest counts.
 
     The published mechanism draws from all partitions of at most N items. These are not closed under unions, and
     only c = ε/2 is known to be safe for them. The partitions below the hyperbola are closed under unions, so the sharp
@@ -195,7 +195,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
     Guarantees
     ----------
     ``(epsilon, δ)``-differential privacy, δ and rounding as for the partition mechanism, for data of at most N items.
-    Data with more are visibly refused. Proof: docs/proofs/bounded-partition.md.
+    Data with more items are visibly refused. Proof: docs/proofs/bounded-partition.md.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def hyperbola(number: int) -> FrobeniusCoordinates:
 
 # A smaller δ would not cover what the chain leaves out at the largest ε.
 _SMALLEST_DELTA, _LARGEST_DELTA = Fraction(1, 10**11), Fraction(1, 1000)
-# A margin for the errors of the formula of the loss, as in calibrate.
+# A margin for the errors of the loss formula, as in calibrate.
 _SAFETY = 1e-12
 
 
@@ -254,12 +254,12 @@ _SAFETY = 1e-12
 class RelaxedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ in a window around λ.
 
-    c = ε/2, less what rounding costs. The window contains every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest
+    c = ε/2, minus the cost of rounding. The window contains every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest
     and the highest value it has in any of them. It depends on the data, so the guarantee has a δ. This is the first
     published form of the exponential mechanism over partitions; it is for comparison.
 
-    The published program keeps a table with a number for every row and value in the window. This one draws from all
-    partitions, in O(√N) steps, until a draw lies in the window: the same distribution.
+    The published program keeps a table with a number for every row and value in the window. This program draws from all
+    partitions, in O(√N) steps, until a draw lies in the window, which gives the same distribution.
 
     Source: Blocki and others 2016.
 
@@ -268,14 +268,14 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.setting.Setting`. ε/Δ must be at least 1/1000, ε at most 20.
     public_items
-        N, a public bound on n, from 1 to 2⁴⁰: D follows from it, ε and δ.
+        N, a public bound on n, from 1 to 2⁴⁰: D follows from N, ε and δ.
     delta
         δ, from 10⁻¹¹ to 10⁻³.
 
     Guarantees
     ----------
-    ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more are visibly refused. Rounding
-    is bounded and charged to ``epsilon``. Proof: docs/proofs/relaxed-partition.md.
+    ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more items are visibly refused.
+    Rounding is bounded and charged to ``epsilon``. Proof: docs/proofs/relaxed-partition.md.
 
     Notes
     -----
@@ -318,12 +318,12 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         def is_beyond(m: int) -> bool:
             return math.log(2 * m + 1) + math.pi * math.sqrt(2 * (self.public_items + m) / 3) - c * m <= target
 
-        # Where the term is below one and m ≥ 4/c, terms fall by a factor of at least e^(−c/4), which bounds their sum.
+        # If the term is below one and m ≥ 4/c, terms fall by a factor of at least e^(−c/4), which bounds their sum.
         return bisect_left(range(2**40), True, lo=math.ceil(4 / c), key=is_beyond)
 
     @property
     def family(self) -> FamilyParameters:
-        """The member of the family used for draws: c = ε/(2Δ) where the exact loss leaves room for rounding."""
+        """The member of the family used for draws: c = ε/(2Δ), if the exact loss leaves room for rounding."""
         budget = self.epsilon_per_cell
         published = float(budget) / 2
         if affordable(published, 0.0, float(budget) * (1 - _SAFETY)):
@@ -337,7 +337,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
 
 class Window:
-    """The partitions of which every row has a value that it has in some partition at most ``radius`` from λ."""
+    """The partitions in which every row has a value that it has in some partition at most ``radius`` from λ."""
 
     def __init__(self, profile: Profile, radius: int) -> None:
         self._profile, self._radius = profile, radius
@@ -349,14 +349,14 @@ class Window:
     def holds(self, drawn: Profile) -> bool:
         """Return whether a partition lies in the window.
 
-        Row i may have the value h if rows 1..i can be filled up to h with at most ``radius`` cells, or need not be; and
-        if rows i, i+1, … can be cut down to h by as many. It is enough to look at the corners of the drawn diagram.
+        Row i may have the value h if at most ``radius`` cells fill rows 1..i up to h, and if removing at most
+        ``radius`` cells cuts rows i, i+1, … down to h. It is enough to look at the corners of the drawn diagram.
         """
         heights = drawn.counts
         rows = drawn.cumulative_prevalence(heights)
         reaching = self._profile.cumulative_prevalence(heights)
         added = heights * (rows - reaching) - (self.first_items(rows) - self.first_items(reaching))
-        # Between two counts of the drawn diagram, and below the least, lies a corner that it lacks.
+        # Between two counts of the drawn diagram, and below the least, lies a corner that the diagram lacks.
         floors = np.append(0, heights)
         above = drawn.cumulative_prevalence(floors + 1)
         higher = self._profile.cumulative_prevalence(floors + 1)
@@ -364,7 +364,7 @@ class Window:
         return not ((added[rows > reaching] > self._radius).any() or (removed[higher > above] > self._radius).any())
 
     def first_items(self, rows: Ints) -> Ints:
-        """Return how many items the first rows of λ hold, for each number of rows."""
+        """Return the number of items in the first rows of λ, for each number of rows."""
         rows = np.minimum(rows, self._labels[-1])
         group = np.searchsorted(self._labels, rows, side="right") - 1
         counts = np.append(self._counts, 0)

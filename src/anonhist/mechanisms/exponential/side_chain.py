@@ -2,10 +2,10 @@
 
 The reference is a strictly decreasing list of lengths: its level ``d_c`` on diagonal c ≥ 1 is the number of lengths ≥
 c. Going outwards, the level ``s_c = d_c(μ)`` (cells of μ on diagonal c) stays or drops by one at each step, with weight
-``q^{|s_c − d_c|}`` at each diagonal. Between two lengths d_c is constant (a run): inside the band
-``u = s_c − d_c ∈ [−w, w]`` that is a power of one matrix. At each length it drops by one (a step); beyond the longest
-it is empty (the tail, in closed form). At small ε, weights exceed the range of floats: they are stored in block
-floating point, with one power of two per block of levels.
+``q^{|s_c − d_c|}`` at each diagonal. Between two lengths d_c is constant (a run): inside the band ``u = s_c − d_c ∈
+[−w, w]`` a run is a power of one matrix. At each length d_c drops by one (a step); beyond the longest it is zero (the
+tail, in closed form). At small ε, weights exceed the range of floats: they are stored in block floating point, with one
+power of two per block of levels.
 
 The drawn partition may have to stay inside another, the *cap*. Levels never rise, so it suffices to forbid those above
 the cap at each content where the cap has just dropped; runs are divided there, and the tail consists of runs.
@@ -59,7 +59,7 @@ class Band:
             read_only(array)
 
     def run(self, future: BlockVector) -> BlockVector:
-        """Apply one step along a run: the future before the step, from that after it."""
+        """Apply one step along a run: return the future before the step, from the future after it."""
         after, lower = future.with_shift(-self.states)
         return self._weigh(after, after.values, lower)
 
@@ -137,7 +137,7 @@ class Band:
         return BlockVector.of(values.ravel(), np.repeat(exponents, self.states), blocks=self.blocks)
 
     def _tail_flags(self, u: int, below: Floats) -> tuple[float, float, float, float]:
-        """Futures of the four states of a level in the tail, in units of σ(u)."""
+        """Return futures of the four states of a level in the tail, in units of σ(u)."""
         z, stays = self.parameters.z, float(self.weight[u])
         drops = -math.expm1(-self.parameters.c * (u - self.width))
         before_p, before_t = float(below[DROP_P]), float(below[DROP_T])
@@ -149,7 +149,7 @@ class Band:
 
 
 def _transitions(z: float) -> tuple[Floats, Floats]:
-    """Weights (before, after) of crossing a stay edge and a drop edge; the table of the hidden flags."""
+    """Return weights (before, after) of crossing a stay edge and a drop edge: the table of the hidden flags."""
     if z == 0:
         return np.ones((1, 1)), np.ones((1, 1))
     same, from_p, from_t = (1.0, 0.0), (1 - 2 * z, z), (1 - 4 * z, 2 * z)
@@ -184,7 +184,7 @@ class Segment:
 
 
 class SideChain:
-    """One side: futures of every state at content 1, and draws of lengths from there.
+    """One side: the future of every state at content 1, and draws of lengths from there.
 
     ``lengths`` and those of the cap are strictly decreasing, ≥ 1; at each content the cap has as many as the reference
     or more (z = 0 only). ``future`` is the weight of everything from content 1 outwards for each state there,
@@ -193,7 +193,7 @@ class SideChain:
 
     def __init__(self, lengths: Ints, band: Band, cap: Ints | None = None) -> None:
         self.band = band
-        self._steps = lengths[::-1]  # ascending: the order in which the chain meets them
+        self._steps = lengths[::-1]  # Ascending, in the order in which the chain meets them.
         self._events, self._highest = self._steps, np.full(self._steps.size, _NO_CAP)
         future = band.tail
         if cap is not None:
@@ -267,7 +267,7 @@ class SideChain:
         m = self.band.states
         state = starts.copy()
         everyone = np.arange(starts.size)
-        drops = [(everyone[:0], everyone[:0])]  # (which draw, content)
+        drops = [(everyone[:0], everyone[:0])]  # which draw, and its content
         for runs in self.segments():
             open_pieces: dict[int, list[tuple[Ints, ...]]] = {}
             for segment in pulsing(segment for segments in runs for segment in segments):
@@ -300,7 +300,7 @@ class SideChain:
         m = self.band.states
         base = before // m * m
         columns = base[:, None] + np.arange(2 * m)
-        np.minimum(columns, self.band.size - 1, out=columns)  # the topmost level has no level above: weight zero
+        np.minimum(columns, self.band.size - 1, out=columns)  # no level is above the topmost: weight zero
         return base + choices.rows(segment.future.weigh(self.band.step_rows[before], columns))
 
     def _draw_run(self, before: Ints, segment: Segment, choices: Choices) -> Ints:
@@ -310,7 +310,7 @@ class SideChain:
         return low + choices.rows(self.band.power(segment.exponent).row_weights(before, low, high, segment.future))
 
     def _locate(self, pieces: dict[int, list[tuple[Ints, ...]]], choices: Choices) -> Iterator[tuple[Ints, Ints]]:
-        """Find each drop inside the pieces whose ends differ, by halving: draw the middle given both ends."""
+        """Find each drop inside the pieces whose ends differ, by bisection: draw the middle given both ends."""
         m = self.band.states
         for exponent in range(max(pieces, default=0), 0, -1):
             if not pieces.get(exponent):
@@ -346,7 +346,7 @@ class SideChain:
                 continue
             weights = band.tail.weigh(np.concatenate((band.drop[inner], band.stay[inner])), np.arange(at - m, at + m))
             if inner == STAY_P:
-                # From here, each further stay has probability q^level: draw their number at once, then drop.
+                # From here on, each further stay has probability q^level: draw their number at once, then drop.
                 content += choices.geometric(band.parameters.c, level)
                 drops.append(content)
                 content, level, inner = content + 1, level - 1, int(choices.rows(weights[None, :m])[0])
@@ -362,7 +362,7 @@ class SideChain:
 def _with_cap(steps: Ints, cap: Ints, width: int) -> tuple[Ints, Ints]:
     """Merge the steps of the reference with the contents where the cap has just dropped, ascending.
 
-    At equal contents, what the cap forbids comes before the step. Beside each content is the index of the highest
+    At equal contents, the cap's restriction comes before the step. Beside each content is the index of the highest
     allowed level inside the band, if that is not the topmost; −1 at a step.
     """
     contents = np.append(cap[::-1] + 1, 1)
@@ -376,7 +376,7 @@ def _with_cap(steps: Ints, cap: Ints, width: int) -> tuple[Ints, Ints]:
 
 
 def without_higher(future: BlockVector, highest: int) -> BlockVector:
-    """Forbid all levels above one (z = 0 only); ``highest`` is its index in the band."""
+    """Forbid all levels above a given one (z = 0 only); ``highest`` is its index in the band."""
     kept = future.values.copy()
     kept.reshape(-1)[highest + 1 :] = 0.0
     return BlockVector(kept, future.exponents).normalize()

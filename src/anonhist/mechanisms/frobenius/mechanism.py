@@ -1,26 +1,27 @@
 """The Frobenius mechanism: noise on the diagonal, the arms and the legs of the Young diagram, or on sums of these.
 
-The budgeted step is the same for one profile and for many: each one's arms and legs are drawn up to a length K that
-follows from what is released of it alone, as if it were the only one. Profiles of the same K are drawn together.
+The budgeted step is the same for one profile and for many: the arms and legs of each profile are drawn up to a length K
+that depends only on its own released values, as if it were the only one. Profiles with the same K are drawn together.
 
-How far may the data be from a release on average, whatever they look like inside the groups of its noisy sums? Let x be
+How far can the data be from a release on average, whatever their shape inside the groups of its noisy sums? Let x be
 the rows of one side of the data, x̂ the released ones, and x⁺ the isotonic fit of the noisy rows, flat within each
 group: then ``|x̂ − x| ≤ |x̂ − x⁺| + |x⁺ − x|`` in sums over rows. The first part is the misfit, which is known. An
-isotonic fit is nowhere farther from a decreasing x than what it is fitted to (in any ℓp norm), so the second part is at
-most the noises of all sums and what the rows of x differ from the mean of their group.
+isotonic fit is never farther from a decreasing x than the values it is fitted to (in any ℓp norm), so the second part
+is at most the noises of all sums plus the differences of the rows of x from the mean of their group.
 
-What is inside a group never enters the release. But rows are decreasing: those of group j, m_j > 1 rows of mean c_j,
+The rows inside a group never enter the release. But rows are decreasing: the m_j > 1 rows of group j, with mean c_j,
 lie between values t_j ≥ t_{j+1} at its borders, and c_{j−1} ≥ t_j ≥ c_j. With u_j = c_{j−1} − c_j and t_j = c_j + α_j
 u_j, 0 ≤ α_j ≤ 1, they differ from their mean by at most
 
     F_j = 2 m_j h(α_j u_j, (1 − α_{j+1}) u_{j+1}),    h(p, q) = pq / (p + q),
 
-with equality if they have two values: what one group has of the fall between two means, the other has not. ΣF_j is
-concave in α, so that it is at most its value and half the sizes of its slopes, all at α = ½. Of rows that fall evenly
-the slopes are zero. The means are those of x⁺; a group of one row differs by nothing.
+with equality if they have two values: adjacent groups share the fall between their two means. ΣF_j is concave in α, so
+it is at most its value plus half the sizes of its slopes, all at α = ½. For rows that fall evenly the slopes are zero.
+The means are those of x⁺; in a group of one row the difference is zero.
 
-The expectation of the sum of all three is not below the mean error, but for the means of x⁺ in place of the true ones
-and for rows beyond the released Durfee size, of which one noise is counted. ``epsilon`` is the rate of the noise, ε/Δ.
+The expectation of the sum of all three is at least the mean error, except that it uses the means of x⁺ in place of the
+true ones, and counts only one noise for rows beyond the released Durfee size. ``epsilon`` is the rate of the noise,
+ε/Δ.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from anonhist.randomness import RandomSource
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.made import check_diagram
 
-# Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.
+# Stopping rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds this many.
 MARGIN = 8
 # Runs are drawn together as long as one pass of their fit computes at most this many values.
 _VALUES = 2**19
@@ -80,9 +81,9 @@ class CoordinateNoise:
         return drawn
 
     def on_each(self, profiles: Sequence[Profile]) -> Iterator[tuple[Ints, NoisyCoordinates]]:
-        """Spend the budget on each private profile; yield places of some and their noisy values, until none is left.
+        """Spend the budget on each private profile; yield positions of some and their noisy values, until all are done.
 
-        How many are drawn together, and in which order, follows from released values.
+        Released values determine how many are drawn together, and in which order.
         """
         diagonals = np.array([profile.durfee_size for profile in profiles], dtype=np.int64)
         sizes = diagonals + self._noise(len(profiles), 1)[:, 0]
@@ -117,7 +118,7 @@ class CoordinateNoise:
         return np.maximum(drawn.arms.sums[:, -1], drawn.legs.sums[:, -1]) > self._margin
 
     def _go_on(self, drawn: NoisyCoordinates, arms: Ints, legs: Ints) -> NoisyCoordinates:
-        """Draw one more arm and one more leg, alone."""
+        """Draw one more arm and one more leg, separately."""
         position = drawn.arms.sums.shape[1]
         sides = (
             side.append(NoisyRows.alone(add_noise(_column(lengths, position), self._noise(drawn.sizes.size, 1))))
@@ -148,7 +149,7 @@ def distance_bounds(
 ) -> list[float]:
     """Return an estimated upper bound of the mean sorted ℓ1 distance, in items, for each run.
 
-    ``sizes`` are released Durfee sizes, ``misfits`` how far the noisy values are from the fits to them.
+    ``sizes`` are released Durfee sizes, ``misfits`` the distances of the noisy values from the fits to them.
     """
     rows = noisy.arms.beside(noisy.legs)
     seen, is_inside = unsmoothed_rows([*sizes, *sizes], rows)
@@ -157,7 +158,7 @@ def distance_bounds(
     starts, lengths = starts[kept], lengths[kept]
     side = starts // seen.shape[1]
     inside = inside_groups(seen.ravel()[starts], np.where(lengths > 1, lengths, 0), side, np.array([*sizes, *sizes]))
-    # E|G| = 1 / sinh ε for P(G = j) ∝ e^{−ε|j|}; half of that of the Durfee size counts with each side.
+    # E|G| = 1 / sinh ε for P(G = j) ∝ e^{−ε|j|}; half of the Durfee size's noise counts with each side.
     many = 0.5 + np.bincount(side, minlength=len(seen))
     sides = inside + many / math.sinh(min(epsilon, _SILENT))
     runs = len(misfits)
@@ -168,15 +169,15 @@ def distance_bounds(
 def inside_groups(means: Floats, rows: Ints, side: Ints, sizes: Ints) -> Floats:
     """Return for each side how far all its rows can be from the means of their groups.
 
-    Of each group of all sides in order: its mean, the number of rows that may differ, and its side. ``sizes`` are
-    Durfee sizes: no row inside the square is shorter.
+    The arguments hold, for each group of all sides in order, its mean, the number of rows that may differ, and its
+    side. ``sizes`` are Durfee sizes: no row inside the square is shorter.
     """
     is_last = np.diff(side, append=-1) != 0
     after = means - np.where(is_last, sizes[side], np.append(means[1:], 0.0))
     before = np.append(0.0, np.where(is_last, 0.0, after)[:-1])
     both = np.maximum(before + after, np.finfo(np.float64).tiny)
     middle = rows * before * after / both
-    # Slopes with the share of the fall before, and after, that is inside the group.
+    # These are the slopes in the share of the fall before, and after, that is inside the group.
     first, last = (2 * rows * fall * (1 - fall / both) ** 2 for fall in (before, after))
     slope = np.abs(last - np.append(np.where(is_last[:-1], 0.0, first[1:]), 0.0)) / 2
     return np.bincount(side, weights=middle + slope, minlength=sizes.size).astype(np.float64)
@@ -187,13 +188,13 @@ def evidence_of(
 ) -> list[Evidence]:
     """Return the intervals, the misfit and the bound of the distance of each run.
 
-    The published profile of a run is a public guess of the truth, which decides which windows are used.
+    The published profile of a run is a public guess of the truth, which determines the windows.
     """
     arms, legs = noisy.arms, noisy.legs
     guess = Guess.of(released, arms.sums.shape[1])
     bands = k_plus_rows(guess, arms, legs, epsilon=epsilon).bands(KPlusBand)
     prevalences = prevalence_rows(guess, arms, legs, epsilon=epsilon).bands(PrevalenceBand)
-    # n is the Durfee size and all arms and legs, each once.
+    # n is the sum of the Durfee size and all arms and legs.
     numbers = np.hstack((noisy.sizes[:, None], arms.sums, legs.sums))
     counted = np.hstack((np.ones((len(numbers), 1), dtype=np.bool_), arms.begins, legs.begins))
     items = of_rows(numbers, counted, epsilon)

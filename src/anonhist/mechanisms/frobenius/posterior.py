@@ -9,13 +9,13 @@ chain in k,
 
 by running sums inside a window around a first fit. Forward and backward sums give the distribution of every row. If
 several rows were observed as one noisy sum, two more running sums carry the mean and the variance, given y, of the sum
-of the group's rows so far; when it is weighed, it is assumed to be normal given y.
+of the group's rows so far; when the sum is weighed, it is assumed to be normal given y.
 
 Two priors: uniform over partitions (x = 1, no normalizer), and a Zipf shape of scale s: the number of rows of length y
 is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that the expected Durfee size is s. On a grid of step
 h, a point represents h lengths: its mean is hλ.
 
-Everything here is post-processing of released numbers: priors, windows, grids and an early end may cost accuracy, but
+Everything here is post-processing of released numbers: priors, windows, grids and early stopping may cost accuracy, but
 never privacy. ``epsilon`` is the rate of the noise, ε/Δ.
 """
 
@@ -41,12 +41,12 @@ from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulse
 
 _BLOCK_CELLS = 2**22
-# The fewest positions after which it is asked whether the rest matters.
+# The smallest number of positions after which to test whether the rest matters.
 _FEWEST = 32
 
 
 def _checks(first: int, last: int) -> list[int]:
-    """Return the positions of a block after which it is asked whether the rest matters: each a quarter further on."""
+    """Return the positions of a block after which to test whether the rest matters: each a quarter further on."""
     found = [first]
     while found[-1] < last:
         found.append(min(last, max(found[-1] + _FEWEST, found[-1] * 5 // 4)))
@@ -76,13 +76,13 @@ class RowPosterior:
         self._low, self._step, self._ends = self._weights.low, self._weights.step, self._weights.ends
         length, rows = self._low.shape
         width = self._weights.places.size
-        # Windows that do not touch can be treated as adjacent: all or nothing is summed there.
+        # Windows that do not touch can be treated as adjacent: either everything or nothing is summed there.
         self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
         self._block = max(1, _BLOCK_CELLS // (rows * width))
         self._sums = WindowSums(rows, width)
         self._starts: list[tuple[Floats, ...]] = []
         self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
-        # Mean and variance of the sum of a group so far; empty if all rows were observed alone.
+        # Mean and variance of the sum of a group so far; empty if all rows were observed separately.
         some = 2 if self._weights.grouped.any() else 0
         self._moments = np.zeros((some, *self._kept.shape))
         peaks, totals = np.empty((length, rows)), np.empty((length, rows))
@@ -113,7 +113,7 @@ class RowPosterior:
         return self._kept[: last - first]
 
     def _go_on(self, begun: int, end: int, peaks: Floats | None) -> Floats:
-        """Compute the forward sums of some positions of one block, of which all before them are there."""
+        """Compute the forward sums of some positions of one block; all earlier positions are done."""
         block = begun // self._block
         first = block * self._block
         at = begun - first - 1
@@ -149,7 +149,7 @@ class RowPosterior:
         return [mean, variance]
 
     def _totals(self, forward: Floats, first: int) -> Floats:
-        """Sum the forward weights of each position of a block if no arm is longer than zero from there on."""
+        """Sum the forward weights of each position of a block, as if no arm were longer than zero from there on."""
         totals = forward.sum(axis=2)
         for i in np.flatnonzero(self._weights.opens[first : first + forward.shape[0]].any(axis=1)).tolist():
             mean, variance = self._moments[:, (first + i) % self._block]
@@ -170,7 +170,7 @@ class RowPosterior:
         future = Future(self._weights, self._sums, self._moved, self._kept.shape[1:])
         for block in reversed(range(len(self._starts))):
             marginal = self._forward(block)
-            self._kept_block = -1  # it is multiplied by the future in place
+            self._kept_block = -1  # It is multiplied by the future in place.
             first = block * self._block
             here = slice(first, first + marginal.shape[0])
             for k in reversed(range(here.start, here.stop)):
@@ -206,7 +206,7 @@ class RowPosterior:
         return np.where((reaches >= 0.5) & (total > 0), rows, 0)
 
 
-# A noisy Durfee size of this many noise scales serves as the scale of the prior; below, the scale is fitted.
+# A noisy Durfee size of at least this many noise scales serves as the scale of the prior; below, the scale is fitted.
 _SIZE_IS_ENOUGH = 8.0
 _COARSE, _FINE = 0.1, 0.05
 # A size whose weight is below the largest by this exponent is excluded, and so are larger ones: the likelihood falls
@@ -237,7 +237,7 @@ def posterior_medians(
 
 
 def fit_work(size: int, epsilon: float, *, margin: float) -> int:
-    """Return the approximate number of values that a run computes: rows times places of windows, for each pass.
+    """Return the approximate number of values that a run computes: rows times window positions, for each pass.
 
     Rows observed in groups take four times as long; rows are read up to ``margin`` noise scales beyond the size.
     """
@@ -247,7 +247,7 @@ def fit_work(size: int, epsilon: float, *, margin: float) -> int:
 
 
 def pass_work(length: float, epsilon: float) -> int:
-    """Return the number of values of one pass over so many arms and legs: rows times places of windows."""
+    """Return the number of values in one pass over this many arms and legs: rows times window positions."""
     return int(2 * length * places_of(epsilon, _FINE))
 
 
@@ -306,5 +306,5 @@ def _size(reaches: Floats) -> Ints:
 
 
 def _coordinates(rows: Ints, size: int) -> Ints:
-    """Clip rows to the Durfee size, and sort out small violations of order that windows and grids may leave."""
+    """Clip rows to the Durfee size, and repair small violations of order that windows and grids may leave."""
     return np.maximum(np.minimum.accumulate(rows[:size]), size) - np.arange(1, size + 1)

@@ -5,17 +5,17 @@ Counts are non-increasing, so for rows up to j and rows from j on
 
     Σ_{i≤j} arm_i ≥ Σ_{i≤j} (λ_j − i),          Σ_{i≥j} arm_i ≤ Σ_{i≥j} max(λ_j − i, 0),
 
-and with a quantile of the noise in the sum the first bounds λ_j from above, the second from below. Of windows of 1, 2,
-4, … noisy sums, the one is used whose bound would be best if the released profile were the truth; no shape is assumed.
-Legs bound columns, λ'_k = φ_{k+}, in the same way. As φ_{k+} ≥ i is equivalent to λ_i ≥ k, rows bound φ_{k+}, too,
-which is what matters if k exceeds the Durfee size. Two bounds from above and two from below, each wrong in at most
-1.25% of releases for a fixed window: 95%.
+and with a quantile of the noise in the sum the first bounds λ_j from above, the second from below. Among windows of 1,
+2, 4, … noisy sums, the algorithm uses the one whose bound would be best if the released profile were the truth; no
+shape is assumed. Legs bound columns, λ'_k = φ_{k+}, in the same way. As φ_{k+} ≥ i is equivalent to λ_i ≥ k, rows bound
+φ_{k+}, too, which is what matters if k exceeds the Durfee size. Two bounds from above and two from below, each wrong in
+at most 1.25% of releases for a fixed window: 95%.
 
 Intervals [L_r, U_r] for φ_{r+} give max(L_r − U_{r+1}, 0) ≤ φ_r ≤ U_r − L_{r+1}, with 0.625% for each of eight bounds.
 Below the Durfee size φ_r = leg_r − leg_{r+1} − 1: if both legs have separate noises and L_{r+1} ≥ r + 1, which implies
 that the square extends beyond r (wrong in 1.25%), their difference is mostly sharper, each side wrong in 1.875%. The
-narrower of the two intervals is used. Proof, and what it does not cover: docs/proofs/frobenius.md §6. ``epsilon`` is
-the rate of the noise, ε/Δ.
+narrower of the two intervals is used. The proof, and its limits, are in docs/proofs/frobenius.md §6. ``epsilon`` is the
+rate of the noise, ε/Δ.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _Band = TypeVar("_Band", KPlusBand, PrevalenceBand)
 
 @dataclass(frozen=True)
 class BandRows:
-    """Bounds of numbers of labels in steps of counts, a row for each run; all arrays have shape (runs, steps).
+    """Bounds of numbers of labels in steps of counts, one row per run; all arrays have shape (runs, steps).
 
     Steps end at ascending counts ≥ 1. A row with fewer steps repeats some: bounds are equal where ends are.
     """
@@ -77,7 +77,7 @@ class BandRows:
 
 
 def search_rows(ascending: _RowNumbers, wanted: _RowNumbers, *, side: Literal["left", "right"]) -> Ints:
-    """Return, row by row, where numbers belong among ascending ones: ``np.searchsorted`` for tables."""
+    """Return, row by row, the insertion positions of numbers among ascending ones: ``np.searchsorted`` for tables."""
     found = np.empty(wanted.shape, dtype=np.int64)
     for place, row, numbers in zip(found, ascending, wanted, strict=True):
         place[:] = row.searchsorted(numbers, side)
@@ -107,7 +107,7 @@ class Guess:
         here = np.arange(1, positions + 1)
         rows, columns = np.zeros((2, len(released), positions))
         for row, column, profile in zip(rows, columns, released, strict=True):
-            # Of so many of the largest counts that there is one for each position.
+            # Enough of the largest counts that there is one for each position.
             up_to = np.minimum(np.cumsum(np.minimum(profile.prevalences[::-1], positions)), positions)
             largest = np.repeat(profile.counts[::-1], rises(up_to))
             row[: largest.size] = largest
@@ -118,14 +118,14 @@ class Guess:
 def k_plus_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, tail: float = TAIL) -> BandRows:
     """Return the intervals for φ_{k+} from K noisy arms and legs of each run; every count from 1 to K ends a step.
 
-    The guess only decides which windows are used. Each of the four bounds is wrong with probability ``tail``.
+    The guess only determines the windows. Each of the four bounds is wrong with probability ``tail``.
     """
     runs, positions = guess.rows.shape
     row_lows, row_highs = _bounds(arms, guess.rows, epsilon, tail)
     column_lows, column_highs = _bounds(legs, guess.columns, epsilon, tail)
     # Beyond the square, all arms and legs are zero, and windows there give weaker bounds than the last one before.
     last = np.minimum(np.arange(positions), guess.sizes[:, None])
-    # An upper bound of a row or column holds for all after it, and a lower bound for all before it.
+    # An upper bound of a row or column holds for all later ones, and a lower bound for all earlier ones.
     row_highs, column_highs = (
         np.maximum.accumulate(np.take_along_axis(side, last, axis=1)[:, ::-1], axis=1)[:, ::-1]
         for side in (row_highs, column_highs)
@@ -137,8 +137,8 @@ def k_plus_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: floa
     inside = np.minimum(ends.astype(np.int64), positions) - 1
     is_column = ends <= positions
     reached = search_rows(-row_highs, -ends, side="right")
-    # Inside the square at least as many labels as its size have k items: there rows bound φ_{k+} from above only if
-    # their noise is beyond its quantile, and then by far too little.
+    # Inside the square, at least as many labels as its size have k items: there, rows bound φ_{k+} from above only if
+    # their noise exceeds its quantile, and then the bound is far too low.
     is_bound = (reached < positions) & (ends > guess.sizes[:, None])
     highs = np.minimum(np.take_along_axis(column_highs, inside, axis=1), np.where(is_bound, reached, np.inf))
     lows = np.maximum(
@@ -149,7 +149,7 @@ def k_plus_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: floa
 
 
 def unsmoothed_misfit(arms: list[Ints], legs: list[Ints], rows: NoisyRows) -> list[float]:
-    """Return how far each run's arms and legs are from the isotonic fits of its noisy rows, in ℓ1.
+    """Return the ℓ1 distance of each run's arms and legs from the isotonic fits of its noisy rows.
 
     Each run has as many arms as legs; ``rows`` are the noisy arms of all runs, then their noisy legs.
     """
@@ -165,7 +165,7 @@ def unsmoothed_misfit(arms: list[Ints], legs: list[Ints], rows: NoisyRows) -> li
 def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[Floats, Bools]:
     """Return the isotonic fits of noisy rows y_k = arm_k + k, flat within each group, and which are in the square.
 
-    ``sizes`` are the Durfee sizes that the sides are taken to have: no row inside the square is shorter.
+    ``sizes`` are the assumed Durfee sizes of the sides: no row inside the square is shorter.
     """
     positions = rows.sums.shape[1]
     here = np.arange(1, positions + 1, dtype=np.float64)
@@ -176,7 +176,7 @@ def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[Floats, Bools]:
         means = rows.sums / groups[group] + (places / groups)[group]
     least = np.array(sizes)[:, None]
     is_inside = here <= least
-    # What lies below everything before it is pooled with nothing.
+    # A value below all earlier ones is not pooled.
     fitted = decreasing_fit(np.where(is_inside, means, means.min(axis=1, keepdims=True) - 1))
     return np.maximum(fitted, least), is_inside
 
@@ -198,9 +198,9 @@ def _bounds(noisy: NoisyRows, guess: Floats, epsilon: float, tail: float) -> tup
 
     begins, rows = table(starts % length, 0), table(sizes, 1)
     seen = noisy.sums.ravel()[starts].astype(np.float64)
-    seen[noisy.sums.ravel()[starts] == MAX_ITEMS] = np.inf  # it may have been cut
-    # Of each window: noisy sum, sum according to the guess, number of rows, sum of their positions. No window is better
-    # than another if it reaches beyond the last group, as nothing compares with NaN.
+    seen[noisy.sums.ravel()[starts] == MAX_ITEMS] = np.inf  # The value may have been cut.
+    # For each window: noisy sum, sum according to the guess, number of rows, sum of their positions. A window that
+    # reaches beyond the last group has NaN, which never compares as better.
     guessed = table(np.add.reduceat(np.maximum(guess - places, 0).ravel(), starts), np.nan)
     windows = [table(seen, 0), guessed, rows, (2 * begins + 1 + rows) / 2 * rows]
     upper, lower = np.full(shape, np.inf), np.zeros(shape)
@@ -242,7 +242,7 @@ def _least(total: Floats, before: Floats, rows: Floats) -> Floats:
 
 
 def _widen(values: Floats, sign: int) -> Floats:
-    """Move bounds outwards by more than the rounding of floats, so that rounding to whole numbers keeps them valid."""
+    """Move bounds outward by more than the rounding errors of floats, so that whole numbers remain valid bounds."""
     return values + sign * (1e-9 + 2.0**-50 * np.abs(values))
 
 
@@ -263,9 +263,9 @@ _DIFFERENCE_TAIL = 0.01875
 
 
 def prevalence_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> BandRows:
-    """Return the intervals for φ_r from K noisy arms and legs of each run; the guess decides which windows are used."""
+    """Return the intervals for φ_r from K noisy arms and legs of each run; the guess determines the windows."""
     reaching = k_plus_rows(guess, arms, legs, epsilon=epsilon, tail=TAIL / 2)
-    # Each count from 1 to K is among the ends, so each of those with two legs is a step of its own.
+    # Each count from 1 to K is among the ends, so each count with two legs is a separate step.
     places = np.sort(np.maximum(np.hstack((reaching.ends - 1, reaching.ends)), 1), axis=1)
     # The largest possible count has no successor.
     (low, high), (next_low, next_high) = reaching.at(places), reaching.at(np.minimum(places, MAX_ITEMS - 1) + 1)

@@ -1,10 +1,11 @@
 """Noisy sums of groups of rows of a Young diagram, and the weights of rows given these sums, inside windows on a grid.
 
 An isolated row is best released alone, but if adjacent rows differ by a gap g below the noise, one noisy sum of m rows
-is better than m noisy rows, and best for m about ``(gε)^{−2/3}`` times a constant (docs/proofs/denoising.md §3).
+is better than m noisy rows; the best m is about ``(gε)^{−2/3}`` times a constant (docs/proofs/denoising.md §3).
 
 Positions are processed in stages, each a quarter as long as all before it, and the gap is computed from the noisy sums
-of the two stages before: released values, so no budget is spent on choosing. Each row is in exactly one group.
+of the two stages before: these are released values, so no budget is spent on choosing. Each row is in exactly one
+group.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # Half-width of a window, and the largest distance of its center from the observed value, in noise scales 1/ε.
 REACH, _TRUST = 14.0, 9.0
-# That of simulated runs, of which errors alone matter: means change by less than 1/5,000 on all shapes tried.
+# The same for simulated runs, for which only errors matter: means change by less than 1/5,000 on all shapes tried.
 SIMULATED_REACH = 8.0
-# Weights beyond this exponent are negligible; they are cut there, so that products stay in the range of floats.
+# Weights beyond this exponent are negligible; they are clipped there, so that products stay in the range of floats.
 _STEEPEST = 600.0
 # The same for adjacent rows, if ε is so large that noise never moves one: the product of both stays in range.
 _STEEPEST_STEP = 100.0
@@ -38,21 +39,21 @@ class RowWeights:
     :meth:`weigh_sums` adds the weight of the group's sum. The rows of a window are ``(low + places) · step``. ``ends``
     is ``ln(q^{Σ |S̃|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K, over all groups that begin beyond m; ``rest`` the
     contribution of zero arms beyond k to the sum of the group, counted as in :meth:`offsets`. A position is ``grouped``
-    in a group of two or more, and ``opens`` if that continues beyond it. Positions come first in all shapes but that of
-    ``ends``.
+    in a group of two or more, and ``opens`` if that continues beyond it. Positions come first in all shapes except that
+    of ``ends``.
     """
 
     def __init__(
         self, noisy: NoisyRows, epsilon: float, grid: float, scales: Floats | None, *, reach: float = REACH
     ) -> None:
-        # Position first, so that each step of the chain reads contiguous memory.
+        # Positions come first, so that each step of the chain reads contiguous memory.
         sums = noisy.sums
         k = np.arange(1, sums.shape[1] + 1)[:, None]
         self._epsilon = epsilon
         self.step = step_of(epsilon, grid)
         self.places = np.arange(places_of(epsilon, grid, reach))
         half = self.places.size // 2
-        # Position first: membership in a group of two or more, and in one that continues.
+        # Positions come first: membership in a group of two or more, and in one that continues.
         opens = np.zeros(noisy.begins.shape, dtype=np.bool_)
         opens[:, :-1] = ~noisy.begins[:, 1:]
         self.grouped, self.opens = (opens | ~noisy.begins).T, opens.T
@@ -67,7 +68,7 @@ class RowWeights:
         along = np.clip(epsilon * self.step * (self.places - half), -_STEEPEST_STEP, _STEEPEST_STEP)
         self._rising = np.exp(exponent), np.exp(along)
         self._falling = np.exp(-exponent), np.exp(-along)
-        # Arms are at least 0, and so rows at least k.
+        # Arms are at least 0, so rows are at least k.
         self._least = (-(-k // self.step) - self.low)[:, :, None]
         self._is_cut = self._least.max(axis=(1, 2)) > 0
         self._lowest = (self.step * self.low.astype(np.float64))[:, :, None]
@@ -119,7 +120,7 @@ def step_of(epsilon: float, grid: float) -> int:
 
 
 def places_of(epsilon: float, grid: float, reach: float = REACH) -> int:
-    """Return the number of places of a window that reaches so many noise scales to either side."""
+    """Return the number of positions in a window that reaches this many noise scales to either side."""
     return 2 * int(np.ceil(reach / (epsilon * step_of(epsilon, grid)))) + 1
 
 
@@ -130,14 +131,14 @@ def _decay(exponent: Floats) -> Floats:
 
 
 def _centers(noisy: NoisyRows, reach: int) -> Ints:
-    """Return the centers of the windows of arms: a decreasing fit, within reach of values observed alone."""
+    """Return the centers of the windows of arms: a decreasing fit, within reach of separately observed values."""
     shape = noisy.sums.shape
     k = np.arange(1, shape[1] + 1)
     starts, lengths = noisy.groups()
     middles = starts % shape[1] + (lengths + 1) / 2
     fit = decreasing_fit(np.repeat(noisy.sums.ravel()[starts] / lengths + middles, lengths).reshape(shape))
     alone = np.repeat(lengths == 1, lengths).reshape(shape)
-    # Floats may round the fit for counts beyond 2⁵³; staying near the observed values keeps it accurate there, too.
+    # Floats may round the fit for counts beyond 2⁵³; staying near the observed values keeps it accurate even then.
     offset = np.clip(np.rint(fit - k - noisy.sums), -reach, reach).astype(np.int64)
     centers = noisy.sums + np.where(alone, offset, 0)
     middle = np.repeat(middles, lengths).reshape(shape)
@@ -151,7 +152,7 @@ def _centers(noisy: NoisyRows, reach: int) -> Ints:
 def _aims(noisy: NoisyRows, centers: Ints) -> tuple[Floats, Floats]:
     """Return, position first, each group's observed sum and that of zero arms beyond k, relative to the centers."""
     (starts, lengths), fitted = noisy.groups(), centers.T.ravel()
-    # Sums may overflow 2⁶³ and wrap back: differences are correct.
+    # Sums may overflow 2⁶³ and wrap around; their differences are correct.
     whole = np.add.reduceat(fitted, starts)
     before = np.cumsum(whole) - whole
     aim = noisy.sums.ravel() - np.repeat(whole, lengths)
@@ -160,14 +161,14 @@ def _aims(noisy: NoisyRows, centers: Ints) -> tuple[Floats, Floats]:
     return aim, rest
 
 
-# Lets the chain continue where windows do not touch; far below any significant weight.
+# This lets the chain continue where windows do not touch; it is far below any significant weight.
 NEXT_TO_NOTHING = 1e-250
 # With a largest weight of one, the moments of weights below this are negligible.
 _NOTHING = 1e-240
 
 
 class WindowSums:
-    """Running sums over windows of ``width`` places, one window per row, padded with their values beyond either end.
+    """Running sums over windows of ``width`` positions, one window per row, padded with their values beyond either end.
 
     Windows may lie higher by ``moved``, −width ≤ moved ≤ width.
     """
@@ -179,14 +180,14 @@ class WindowSums:
         self._views = np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)
 
     def upwards(self, values: Floats, moved: Ints) -> Floats:
-        """Return for each place of windows that lie higher by ``moved`` the sum of the values there and above."""
+        """Return for each position of windows that lie higher by ``moved`` the sum of the values there and above."""
         np.cumsum(values[:, ::-1], axis=1, out=self._middle[:, ::-1])
         self._below[:] = self._middle[:, :1]
         self._beyond[:] = 0.0
         return np.asarray(self._views[self._everyone, self._width + moved])
 
     def downwards(self, values: Floats, moved: Ints) -> Floats:
-        """Return for each place of windows that lie higher by ``moved`` the sum of the values there and below."""
+        """Return for each position of windows that lie higher by ``moved`` the sum of the values there and below."""
         np.cumsum(values, axis=1, out=self._middle)
         self._below[:] = 0.0
         self._beyond[:] = self._middle[:, -1:]
@@ -254,9 +255,9 @@ def carried_moments(
 
 
 _STAGE = 1.25
-# Good on all data tried; the error hardly changes around them.
+# These are good on all data tried; the error hardly changes around them.
 _LENGTH, _LESS, _CAUTION, _NEAR = 5.0, 1.0, 0.5, 1.0
-# From this ε/Δ on, rows are released alone: noise is often zero then, and a sum would hide that.
+# From this ε/Δ on, rows are released separately: noise is often zero there, and a sum would hide that.
 ALONE_FROM = 0.9
 # Before a sum is weighed, impossible diagrams may outweigh the truth by the number of ways to choose the rows of its
 # group; longer groups would exceed the range of floats.
@@ -275,7 +276,7 @@ class NoisyRows:
 
     @classmethod
     def alone(cls, noisy: Ints) -> NoisyRows:
-        """Make each row a group of its own."""
+        """Make each row a separate group."""
         return cls(noisy, np.ones(noisy.shape, dtype=np.bool_))
 
     def groups(self) -> tuple[Ints, Ints]:
@@ -284,19 +285,19 @@ class NoisyRows:
         return starts, np.diff(starts, append=self.begins.size)
 
     def of(self, runs: Bools | Ints) -> NoisyRows:
-        """Keep these runs only."""
+        """Keep only these runs."""
         return NoisyRows(self.sums[runs], self.begins[runs])
 
     def at(self, run: int) -> NoisyRows:
-        """Keep one run only."""
+        """Keep only one run."""
         return NoisyRows(self.sums[run : run + 1], self.begins[run : run + 1])
 
     def append(self, other: NoisyRows) -> NoisyRows:
-        """Put the groups of further positions behind these."""
+        """Append the groups of further positions."""
         return NoisyRows(np.hstack((self.sums, other.sums)), np.hstack((self.begins, other.begins)))
 
     def beside(self, other: NoisyRows) -> NoisyRows:
-        """Put further runs below these."""
+        """Append further runs as rows."""
         return NoisyRows(np.concatenate((self.sums, other.sums)), np.concatenate((self.begins, other.begins)))
 
 
@@ -314,16 +315,16 @@ class NoisyCoordinates:
         return np.concatenate((self.sizes[run : run + 1], *sides))
 
     def of(self, runs: Bools) -> NoisyCoordinates:
-        """Keep these runs only."""
+        """Keep only these runs."""
         return NoisyCoordinates(self.sizes[runs], self.arms.of(runs), self.legs.of(runs))
 
 
 def noisy_rows(lengths: Ints, noise: Ints, sizes: Ints, *, epsilon: float) -> NoisyRows:
     """Release the first K lengths, zero beyond their end, group by group.
 
-    ``lengths`` are private and descending: those of each run, or of one profile for all runs. Groups use the
-    independent noises of a run in order within a stage; the rest is discarded. Near the released Durfee ``sizes`` rows
-    may end abruptly. ``epsilon`` is the public rate of the noise, ε/Δ.
+    ``lengths`` are private and descending: those of each run, or of one profile for all runs. Within a stage, groups
+    use the independent noises of a run in order; the rest are discarded. Near the released Durfee ``sizes`` rows may
+    end abruptly. ``epsilon`` is the public rate of the noise, ε/Δ.
     """
     runs, positions = noise.shape
     padded = np.zeros((len(lengths), positions), dtype=np.int64)
@@ -371,7 +372,7 @@ def _group_sizes(stages: list[_Stage], sizes: Ints, epsilon: float, *, most: int
         return np.ones(sizes.size, dtype=np.int64)
     nearer, later = stages
     apart = later.middle - nearer.middle
-    # Gaps mostly shrink from stage to stage. But rows must fall to the Durfee size by the time it is reached.
+    # Gaps mostly shrink from stage to stage. But rows must reach the Durfee size in time.
     past = np.maximum(nearer.mean - later.mean, 0) / apart
     ahead = (later.mean - sizes) / np.maximum(sizes - later.middle, _NEAR / epsilon)
     # If noise dominates the gap, the gap is assumed to be as large as the noise allows.

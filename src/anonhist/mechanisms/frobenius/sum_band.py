@@ -1,23 +1,22 @@
-"""What many groups have in common: intervals for sums over them, and what their fits have wrong.
+"""Information shared by many groups: intervals for sums over them, and the common bias of their fits.
 
-**Intervals** for sums of φ_{k+}, for all data. Where column k of a group has a noisy leg of its own, that is leg_k plus
-one noise, and leg_k = max(φ_{k+} − k, 0): so φ_{k+} = leg_k + k if the group's square reaches column k for sure, and
-leg_k ≤ φ_{k+} ≤ leg_k + k in any case. The sum over m groups is off by the sum of m noises, about √m times as much as
-one of them and not m times. Where the k is more than the noise, or the leg has no noise of its own, groups enter with
-the ends of intervals of their own (:mod:`~anonhist.mechanisms.frobenius.row_band`), so wide that all of them hold at
-once: many groups of which nothing is known but φ_{k+} ≥ 0 would otherwise add up to a lower bound above zero. Why they
-hold in 95%, and that a choice of windows and legs by released values is measured and not proved:
-docs/proofs/groups.md §5.
+**Intervals** for sums of φ_{k+}, for all data. If column k of a group has a separate noisy leg, that leg is leg_k plus
+one noise, and leg_k = max(φ_{k+} − k, 0): so φ_{k+} = leg_k + k if the group's square certainly reaches column k, and
+leg_k ≤ φ_{k+} ≤ leg_k + k in any case. The error of a sum over m groups is the sum of m noises, about √m times one of
+them and not m times. If k exceeds the noise, or the leg has no separate noise, groups contribute the ends of their own
+intervals (:mod:`~anonhist.mechanisms.frobenius.row_band`), so wide that all of them hold at once: otherwise many groups
+about which only φ_{k+} ≥ 0 is known would add up to a lower bound above zero. docs/proofs/groups.md §5 shows why the
+intervals hold in 95%; that windows and legs may be chosen by released values is measured, not proved.
 
-**Shared bias.** Where data have another shape than the prior, a fit is off in the same direction in every group. The
-residuals of position k, noisy coordinate minus fit, have a sum over groups whose noise has the standard deviation σ√G
-only. What of that sum exceeds two standard deviations is taken for a bias and added to the fits again,
+**Shared bias.** If the data's shape differs from the prior's, the fits of all groups err in the same direction. The
+residuals of position k, noisy coordinate minus fit, have a sum over groups whose noise has a standard deviation of only
+σ√G. The part of that sum beyond two standard deviations is treated as bias and added back to the fits,
 
     C_k = round(max(0, 1 − 4V_k/S_k²)·S_k),   S_k = Σ_g r_gk,   V_k = Σ_g σ²/m_gk²,
 
 m_gk the length of the group of rows that has one noisy sum, r_gk its residual divided by that length. Each fit moves by
-the whole part of C_k/G, and those with the largest residuals by one more: they are the likeliest to be too low. This is
-a function of released values; what it gains is in docs/benchmarks/groups.md.
+the whole part of C_k/G, and those with the largest residuals by one more, because they are the likeliest to be too low.
+This is a function of released values; docs/benchmarks/groups.md shows its benefit.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ if TYPE_CHECKING:
 
     _Sides = list[Ints]
 
-# Quantiles beyond this are not computed: of more than three million groups.
+# Quantiles beyond this, for more than three million groups, are not computed.
 _LEAST_TAIL = 1e-9
-# Up to here each count has a step of its own; beyond, counts within 1/512 of each other share one.
+# Up to here each count has its own step; beyond, counts within 1/512 of each other share one.
 _APART = 2**12
-# An interval of a group's own is used unless it is wider than k by so many standard deviations of the noise.
+# A group's own interval is used unless it is wider than k by this many standard deviations of the noise.
 _WORTH = 2.0
 _STEPS = 512
 
@@ -111,7 +110,7 @@ def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: fl
 
 
 def _ends(bands: Sequence[KPlusBand]) -> Ints:
-    """Return the ends of the steps: each count at first, then fewer and fewer, up to the last of all."""
+    """Return the ends of the steps: at first each count, then fewer and fewer, up to the last of all."""
     last = max((int(band.ends[-1]) for band in bands if band.ends.size), default=1)
     ends = np.arange(1, min(last, _APART) + 1, dtype=np.int64)
     if last <= _APART:
@@ -121,19 +120,19 @@ def _ends(bands: Sequence[KPlusBand]) -> Ints:
 
 
 def _is_alone(side: NoisyRows) -> Bools:
-    """Return which rows have a noisy value of their own."""
+    """Return which rows have a separate noisy value."""
     begins = np.append(side.begins[0], np.True_)
     return np.asarray(begins[:-1] & begins[1:] & (np.abs(side.sums[0]) < MAX_ITEMS))
 
 
 _FEWEST = 8
-# Sums of residuals within this many standard deviations are taken for noise.
+# Sums of residuals within this many standard deviations are treated as noise.
 _DEVIATIONS = 2.0
 
 
 @dataclass(frozen=True)
 class Fits:
-    """Fits to the noisy coordinates of the groups at these places, each with as many arms as legs."""
+    """Fits to the noisy coordinates of the groups at these positions, each with as many arms as legs."""
 
     places: Ints
     noisy: NoisyCoordinates
@@ -142,7 +141,7 @@ class Fits:
 
 
 def without_shared_bias(fits: Sequence[Fits], *, epsilon: float) -> list[Fits]:
-    """Return the fits of all groups with the bias removed that they have in common."""
+    """Return the fits of all groups without their shared bias."""
     if sum(each.places.size for each in fits) < _FEWEST:
         return [*fits]
     arms = _moved([each.arms for each in fits], [each.noisy.arms for each in fits], epsilon)
@@ -170,7 +169,7 @@ def _moved(batches: Sequence[_Sides], noisy: Sequence[NoisyRows], epsilon: float
         return [*batches]
     each, rest = np.divmod(np.abs(change), np.maximum(groups, 1))
     sign = np.sign(change)
-    # Where a residual is unknown, nothing moves. Of the others, those go first that are the farthest off.
+    # Fits with an unknown residual do not move. Among the others, those that are farthest off move first.
     moves = np.where(weights > 0, (sign * each)[position], 0)
     order = np.lexsort((-residuals * sign[position], weights == 0, position))
     rank = np.empty(order.size, dtype=np.int64)
@@ -185,7 +184,7 @@ def _moved(batches: Sequence[_Sides], noisy: Sequence[NoisyRows], epsilon: float
 
 
 def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[Floats, Floats]:
-    """Return, for all positions of all fits of a batch, the residual, and 1/m², or 0 where it is not known."""
+    """Return, for all positions of all fits of a batch, the residual, and 1/m², or 0 if it is not known."""
     runs, length = rows.sums.shape
     sizes = np.array([side.size for side in fitted], dtype=np.int64)
     is_inside = np.arange(max(length, int(sizes.max(initial=0)))) < sizes[:, None]
