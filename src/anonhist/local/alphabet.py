@@ -1,4 +1,4 @@
-"""Which answers are possible: labels that are known to everybody beforehand."""
+"""The possible answers: labels that everybody knows beforehand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Alphabet:
     Parameters
     ----------
     labels
-        Distinct texts, in the order in which estimates are given; or their number k, from 2 to 2³²: the labels are
+        Distinct texts, in the order of estimates; or their number k, from 2 to 2³²: the labels are
         then the whole numbers 0 to k − 1.
     other
         The label for every value outside the alphabet; it is added at the end if it is not among the labels. Without
@@ -59,14 +59,14 @@ class Alphabet:
 
     @classmethod
     def of(cls, value: AlphabetLike) -> Alphabet:
-        """Return an alphabet as it is, or make one of labels or of their number."""
+        """Return an alphabet unchanged, or make one from labels or their number."""
         if isinstance(value, Alphabet):
             return value
         return cls(value)
 
     @property
     def size(self) -> int:
-        """How many labels there are, k."""
+        """The number k of labels."""
         return self.labels if isinstance(self.labels, int) else len(self.labels)
 
     def names(self, codes: Iterable[int] | None = None) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class Alphabet:
         return tuple(self.labels[code] for code in chosen)
 
     def codes(self, values: Any) -> NDArray[np.int64]:
-        """Return the place of every value among the labels, from 0.
+        """Return the position of every value among the labels, from 0.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class Alphabet:
         return {label: place for place, label in enumerate(self.names())}
 
     def _whole_codes(self, values: Any) -> NDArray[np.int64]:
-        # NumPy would make one type of all values of a list.
+        # NumPy would choose one type for all values of a list.
         given = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object)
         if given.size == 0:
             return np.empty(0, dtype=np.int64)
@@ -141,14 +141,14 @@ AlphabetLike = Alphabet | Iterable[str] | SupportsIndex
 
 
 def _whole_number(value: Any) -> int:
-    """Return a whole number or what a text says; fractions are not truncated, and truth values are no numbers."""
+    """Return a whole number, or parse it from text; fractions are not truncated, and booleans are not numbers."""
     if isinstance(value, bool):
         raise TypeError
     return int(value) if isinstance(value, str) else index(value)
 
 
 def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> tuple[str, ...] | int:
-    """Return distinct labels, the one for others among them, or how many there are, if they are whole numbers."""
+    """Return distinct labels, including the one for others, or the number of labels if they are whole numbers."""
     if isinstance(given, str | bytes):
         raise UsageError("An alphabet is a list of labels or their number, not a string.")
     given = one_column(given)
@@ -171,7 +171,7 @@ def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> 
 
 
 def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return the candidates; refuse an empty list, repeated ones and values that are not strings."""
+    """Return the candidates; refuse an empty list, duplicates and values that are not strings."""
     names = tuple(one_column(candidates))
     if isinstance(candidates, str) or not all(isinstance(name, str) for name in names):
         raise UsageError("Candidates must be a list of strings.")
@@ -183,7 +183,7 @@ def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
 
 
 def candidate_codes(names: tuple[str, ...], alphabet: Alphabet) -> NDArray[np.int64]:
-    """Return the codes of candidates that are labels of an alphabet, or refuse any other."""
+    """Return the codes of candidates that are labels of an alphabet; refuse all others."""
     try:
         codes = alphabet.codes(names)
     except DataError:

@@ -1,4 +1,4 @@
-"""Blocks of points, some of which support each value of the block: their distribution, estimator and best field."""
+"""Blocks of points, each of which supports some values of the block: their distribution, estimator and best field."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Design = HadamardMatrix | ProjectiveSpace
 
-# Above, the transform of all cells does not fit in memory, nor does a list of pairs that takes minutes.
+# Above this, the transform of all cells does not fit in memory, and neither does a list of pairs that takes minutes.
 MOST_CELLS, MOST_PAIRS = 1 << 27, 1 << 36
 # A transform of all cells costs about as much as comparing each cell with this many values.
 _PAIRS_PER_CELL = 16
@@ -38,9 +38,9 @@ _MOST_COUNTED_POINTS = 1 << 20
 class BlockDesign:
     """B blocks with the same design: value x is item ``x mod items`` of block ``⌊x/items⌋``.
 
-    A report is a cell, ``block·b + point``. One that supports the value is E = e^ε times as likely as one that does
-    not, whose probability is ``u = 1/((E − 1)·s + B·b)``. So the report is a uniform supporting cell with probability
-    ``(E − 1)·s·u``, and otherwise any cell, uniform: this is how it is drawn.
+    A report is a cell, ``block·b + point``. A cell that supports the value is E = e^ε times as likely as one that does
+    not, which has the probability ``u = 1/((E − 1)·s + B·b)``. So the report is a uniform supporting cell with
+    probability ``(E − 1)·s·u``, and otherwise a uniform cell: reports are drawn this way.
     """
 
     design: Design
@@ -48,7 +48,7 @@ class BlockDesign:
 
     @property
     def cells(self) -> int:
-        """How many reports are possible, ``B·b``."""
+        """The number of possible reports, ``B·b``."""
         return self.blocks * self.design.points
 
     @property
@@ -97,7 +97,7 @@ class BlockDesign:
         return int(counts.min()), int(counts.max())
 
     def counts(self, tally: Tally, values: Ints) -> Ints:
-        """Return how many reports support each of the values, exact; refuse too many values with too many cells."""
+        """Return the exact number of reports that support each value; refuse too many values with too many cells."""
         if self.cells <= MOST_CELLS and not self.is_listed(tally, values):
             cells = tally.dense(self.cells).reshape(self.blocks, self.design.points)
             every: Ints = self.design.sums(cells).ravel()[values]
@@ -118,8 +118,8 @@ class BlockDesign:
         return values.size * tally.cells.size <= _PAIRS_PER_CELL * self.cells
 
     def block_counts(self, tally: Tally, values: Ints) -> Ints:
-        """Return how many reports fell into the block of each of the values."""
-        # Cells ascend, so those of a block are adjacent; there may be more blocks than fit in memory.
+        """Return the number of reports in the block of each of the values."""
+        # Cells ascend, so the cells of a block are adjacent; there may be more blocks than fit in memory.
         reached = np.concatenate(([0], np.cumsum(tally.counts)))
         first = values // self.design.items * self.design.points
         ends = np.searchsorted(tally.cells, first + self.design.points)
@@ -146,7 +146,7 @@ class BlockDesign:
 
         others: Floats | None = None
         if chosen.size < size:
-            # Others report as if all of them were equally frequent.
+            # Others report as if they were all equally frequent.
             rest = np.setdiff1d(np.arange(size), chosen)
             others = spread(np.full(rest.size, 1 / rest.size), rest)
         base = self.base(odds)
@@ -158,9 +158,9 @@ class BlockDesign:
 class BlockEstimator:
     """The estimator ``n·f_x = α·(c_x − ρ·c_B) + γ·n``: c_x reports support x, and c_B are in its block.
 
-    With s points that support a value, m that support two, and u as in :class:`BlockDesign`, ``ρ = m/s``,
-    ``α = 1/(u·(E − 1)·(s − m))`` and ``γ = −α·u·(s − ρ·b)``. One report counts α·(1 − ρ) if it supports x, −α·ρ if it
-    is elsewhere in the block, and 0 in another; on average that is −γ, and 1 − γ if it was made from x.
+    With s points that support a value, m that support two, and u as in :class:`BlockDesign`, ``ρ = m/s``, ``α = 1/(u·(E
+    − 1)·(s − m))`` and ``γ = −α·u·(s − ρ·b)``. One report contributes α·(1 − ρ) if it supports x, −α·ρ if it is
+    elsewhere in the block, and 0 in another block; on average this is −γ, or 1 − γ if the report was made from x.
     """
 
     blocks: BlockDesign
@@ -189,7 +189,7 @@ class BlockEstimator:
 
     @cached_property
     def variances(self) -> tuple[float, float, float]:
-        """Variance added by a person with the value, with another one of its block, or with one of another block."""
+        """Variance added by a person with the value, with another value of its block, or with one of another block."""
         own, near, far = (
             self.factor**2 * (supporting * (1 - self.ratio) ** 2 + beside * self.ratio**2)
             for supporting, beside in self._chances
@@ -198,7 +198,7 @@ class BlockEstimator:
 
     @cached_property
     def average_neighbours(self) -> float:
-        """The share of the other values that are in the block of a value, on average over all values."""
+        """The share of the other values that are in the block of a value, averaged over all values."""
         room = self.blocks.design.items
         full, left = divmod(self.size, room)
         return (full * room * (room - 1) + left * (left - 1)) / (self.size * (self.size - 1))
@@ -215,7 +215,7 @@ class BlockEstimator:
         return self.blocks.design.support / self.blocks.design.points
 
     def variance(self, frequency: float | Floats = 0.0, neighbours: float | Floats | None = None) -> Floats:
-        """Return n times the variance of the raw estimate of values with these shares, and their blocks' others."""
+        """Return n times the variance of the raw estimate of values with these shares and shares of their neighbors."""
         own, near, far = self.variances
         share = np.asarray(frequency, dtype=np.float64)
         beside = self.average_neighbours * (1 - share) if neighbours is None else neighbours
@@ -223,7 +223,7 @@ class BlockEstimator:
 
     @property
     def mean_variance(self) -> float:
-        """Of the estimates, n times, on average over the values."""
+        """n times the variance of the estimates, averaged over the values."""
         return float(self.variance(1 / self.size))
 
     def raw(self, supports: Ints, beside: Ints, users: int) -> Floats:
@@ -233,9 +233,9 @@ class BlockEstimator:
     def limits(self, supports: Ints, beside: Ints, users: int) -> Limits:
         """Return the limits from which intervals are computed, given c_x and c_B.
 
-        Supports are two binomial numbers if all people without a value support it with the same probability, because
-        there is one block or no point supports two values; otherwise, a sum of reports that support it and of others of
-        its block.
+        Supports are sums of two binomial numbers if all people without a value support it with the same probability,
+        because there is one block or no point supports two values; otherwise the limits use a weighted sum of reports
+        that support it and of others in its block.
         """
         design, (own, near, far) = self.blocks.design, self._chances
         if self.blocks.blocks == 1 or not design.num_shared:
@@ -255,7 +255,7 @@ class BlockEstimator:
     def _chances(self) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
         """Probabilities that a report supports a value, and that it is elsewhere in its block.
 
-        For people with the value, with another one of its block, and with one of another block.
+        They are for people with the value, with another value of its block, and with one of another block.
         """
         design, gain, base = self.blocks.design, self._gain, self._base
         elsewhere = (design.points - design.support) * base
@@ -277,12 +277,12 @@ class BlockEstimator:
 
 
 LARGEST_FIELD = (1 << 31) - 1
-# A space with more points than this, and than twice the values, is used only on request.
+# A space with more points than this, and more than twice the values, is used only on request.
 MANY_POINTS = 1 << 27
 
 
 def space_for(field: SupportsIndex, size: int) -> ProjectiveSpace:
-    """Return the smallest space over a prime field, from 2 to 2³¹ − 1, with so many points; F^t must be below 2⁶²."""
+    """Return the smallest space over a prime field, from 2 to 2³¹ − 1, with this many points; F^t must be below 2⁶²."""
     prime = parse_whole_number(field, name="field", least=2, most=LARGEST_FIELD)
     return ProjectiveSpace(prime, _length(prime, size))
 

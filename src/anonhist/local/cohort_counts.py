@@ -1,7 +1,7 @@
-"""Counts of each cohort: which bucket and cells a label has there, and the distribution of the counts.
+"""Counts of each cohort: which bucket and cells a label has in it, and the distribution of the counts.
 
-A bucket comes from hashing any text, or from permuting a known alphabet, modulo k. All parties compute the same: the
-key and the numbers below are public, and this file specifies them, together with docs/hashing.md.
+A bucket comes from hashing any text, or from permuting a known alphabet, modulo k. All parties compute the same
+buckets: the key and the numbers below are public, and this file specifies them, together with docs/hashing.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Supports:
-    """Which cells of a table of C cohorts by k places each of m labels supports, by its places, shape (C·h, m)."""
+    """Which cells of a table of C cohorts by k places each of m labels supports, from its places, shape (C·h, m)."""
 
     places: NDArray[np.int32]
     cohorts: int
@@ -43,12 +43,12 @@ class Supports:
 
     @property
     def hashes(self) -> int:
-        """How many functions a cohort has, h."""
+        """The number h of functions of a cohort."""
         return len(self.places) // self.cohorts
 
     @property
     def values(self) -> int:
-        """How many labels, m."""
+        """The number m of labels."""
         return int(self.places.shape[1])
 
     @cached_property
@@ -86,7 +86,7 @@ class Supports:
         return out
 
     def gather_each(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums of :meth:`gather` for each cohort by itself, shape (m, C)."""
+        """Return the sums of :meth:`gather` for each cohort separately, shape (m, C)."""
         padded = np.pad(weights, ((0, 0), (0, 1)))
         out = np.zeros((self.values, self.cohorts))
         for function, places in enumerate(self.distinct):
@@ -114,10 +114,10 @@ class Supports:
 
 @frozen
 class CohortCounts(ABC):
-    """How many of the reports of each cohort support each place: with probability p if the value supports it, else q.
+    """The number of each cohort's reports that support each place, with probability p if the value supports it, else q.
 
     ``counts`` has shape (C, k); ``users``, the reports of each cohort, are not all 0; ``other_probability`` is q, and
-    ``gap`` p − q, not 0. ``shares`` is how likely each place is for a label; ``others`` the probability that an
+    ``gap`` p − q, not 0. ``shares`` is the probability of each place for a label; ``others`` the probability that an
     unlisted label supports each cell, None if there are none; ``collision`` the probability, over the keys, that one
     label's place is among those of another.
     """
@@ -138,7 +138,7 @@ class CohortCounts(ABC):
 
     @property
     def total(self) -> int:
-        """How many reports, n."""
+        """The number n of reports."""
         return sum(self.users.tolist())
 
     @property
@@ -221,7 +221,7 @@ class BitCounts(CohortCounts):
 
     @property
     def free(self) -> int:
-        """All of them."""
+        """All cells."""
         return int(np.count_nonzero(self.users)) * self.supports.buckets
 
     def variances(self, supported: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -239,13 +239,13 @@ class BitCounts(CohortCounts):
 
 MOST_COHORTS = MOST_BUCKETS = 1 << 16
 MOST_HASHES = 64
-# 16-bit words of a label's hash: among a million labels, two agree in all words in one of 10⁸ surveys.
+# 16-bit words of a label's hash: for a million labels, two agree in all words in one of 10⁸ surveys.
 _WORDS = 4
 # Permutations and tables of counts with more numbers than this do not fit in memory.
 MOST_PLACES = 1 << 27
-# Numbers that are hashed or sorted at a time.
+# This many numbers are hashed or sorted at a time.
 _CHUNK = 1 << 20
-# It selects the functions, and is always public.
+# The key selects the functions, and is always public.
 DEFAULT_KEY = "anonhist"
 
 
@@ -355,7 +355,7 @@ class PermutedCohorts:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many labels each place has under any of the functions: ⌊S/k⌋ or ⌈S/k⌉, shape (k,)."""
+        """The number of labels at each place under any of the functions: ⌊S/k⌋ or ⌈S/k⌉, shape (k,)."""
         each, more = divmod(self.alphabet.size, self.buckets)
         return each + (np.arange(self.buckets) < more).astype(np.int64)
 
@@ -373,7 +373,7 @@ class PermutedCohorts:
         """
         shares, others = self.shares, self.alphabet.size - 1
         apart = 1 - np.maximum(self.sizes - 1, 0) / max(1, others)
-        # Written so that it is exactly 0 with one function and a place for each label.
+        # Written so that it is exactly 0 with one function and one place per label.
         return float(shares @ (1 - apart * (1 - shares) ** (self.hashes - 1)))
 
     def codes(self, values: Any) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Raw estimates from the counts of cohorts: errors, intervals and tests that account for collisions between labels."""
+"""Raw estimates from the counts of cohorts: errors, intervals and tests that account for label collisions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LabelEstimates:
     unit: float | Floats
 
     def p_values(self, counts: CohortCounts) -> Floats:
-        """Return the larger of two tails: the normal one, and that of a label whose places are drawn at random.
+        """Return the larger of two tails: the normal one, and that of a label with places drawn at random.
 
         The second one accounts for frequent unlisted labels at some places.
         """
@@ -56,7 +56,7 @@ def without_sampling_error(variances: Floats, share: Floats, users: int) -> Floa
 
 
 def random_moments(table: Floats, counts: CohortCounts) -> tuple[float, float]:
-    """Return mean and standard deviation of the sum of the cells of a label whose places are drawn at random."""
+    """Return mean and standard deviation of the sum of the cells of a label with places drawn at random."""
     hashes, means = counts.supports.hashes, table @ counts.shares
     variance = float((table**2 @ counts.shares - means**2).sum())
     return hashes * float(means.sum()), float(np.sqrt(max(hashes * variance, 0)))
@@ -64,7 +64,7 @@ def random_moments(table: Floats, counts: CohortCounts) -> tuple[float, float]:
 
 @frozen(eq=False)
 class RandomSums:
-    """The distribution of the sum of the cells of a label whose places are drawn at random.
+    """The distribution of the sum of the cells of a label with places drawn at random.
 
     It is the convolution of the distributions of the C·h cells, on 2¹⁷ steps. A value between two steps is split
     between them so that the mean is preserved, which can only make tails longer. ``tails`` are the probabilities of a
@@ -87,13 +87,13 @@ class RandomSums:
         return np.asarray(np.clip(np.where(places < self.tails.size, found, 0.0) + _ROUNDING, 0, 1))
 
     def score(self, tail: float) -> float:
-        """Return a score that a sum reaches or exceeds with probability ``tail`` at most; one step more is allowed."""
+        """Return a score that a sum reaches with probability at most ``tail``; it may be one step too high."""
         above = int(np.count_nonzero(self.tails > max(tail, _ROUNDING)))
         return self.start + (above + 1) * self.step
 
 
 def random_sums(table: Floats, counts: CohortCounts) -> RandomSums:
-    """Return the distribution of the sum of the cells of a label with random places, given what each contributes."""
+    """Return the distribution of the sum of the cells of a label with random places, given each cell's contribution."""
     from scipy.fft import irfft, next_fast_len, rfft
 
     hashes, probabilities = counts.supports.hashes, counts.shares
@@ -137,7 +137,7 @@ class CohortLimits:
 
     @property
     def _centres(self) -> tuple[Floats, Floats]:
-        """From where the lower ends are measured, and the upper ones."""
+        """The points from which lower ends and upper ends are measured."""
         return self.estimates.raw, self.estimates.raw
 
     @cached_property
@@ -149,14 +149,14 @@ class CohortLimits:
 
 @frozen
 class PlainLimits(CohortLimits):
-    """As :class:`CohortLimits`, for labels that were estimated one by one.
+    """Like :class:`CohortLimits`, for labels that were estimated one by one.
 
-    Their estimates subtract the expected share of collisions. Sums over random places have another mean if labels are
-    few and have several bits, so ends are measured from the farther one.
+    Their estimates subtract the expected share of collisions. Sums over random places have a different mean if there
+    are few labels with several bits, so ends are measured from the farther mean.
 
-    With few cohorts of few places, another label may well have all places of this one. Then nothing tells the two
-    apart: this label may have nobody, or all people on its places. ``supported`` is the mean share of people who
-    support these, no less than the share of the label; ``noise`` is its standard error due to randomization.
+    With few cohorts of few places, another label may well have all places of this one. Then the two cannot be
+    distinguished: this label may belong to nobody, or to everybody on its places. ``supported`` is the mean share of
+    people who support these, no less than the share of the label; ``noise`` is its standard error due to randomization.
     """
 
     supported: Floats
@@ -196,9 +196,9 @@ class FoundLimits:
 _SMALLEST_EIGENVALUE = 1e-9
 # Fewer degrees of freedom do not determine the errors.
 _FEWEST_FREE = 20
-# The largest leverage: a cell with more nearly determines its own prediction, which makes it useless.
+# The largest leverage: a cell with more almost determines its own prediction, which makes it useless.
 _MOST_LEVERAGE = 0.95
-# With more cohorts no cell has a large leverage.
+# With more cohorts, no cell has a large leverage.
 _MANY_COHORTS = 64
 
 
@@ -209,7 +209,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     supports = counts.supports
     free = counts.free - supports.values
     if free < max(_FEWEST_FREE, supports.values / 4):
-        return None  # too few degrees of freedom to estimate the errors
+        return None  # There are too few degrees of freedom to estimate the errors.
     others = np.zeros(counts.counts.shape) if counts.others is None else counts.others
     matrix, chances = supports.matrix(), others.ravel()
     weights = np.repeat(counts.weights.ravel(), supports.buckets)
@@ -239,7 +239,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     null = np.sqrt(np.maximum(variances, TINY))
     left /= 1 - np.minimum(_leverages(counts, inverse, chances, weights), _MOST_LEVERAGE)
     cells = (weights * left).reshape(supports.cohorts, -1)
-    # For a label outside the fit, the sum over its cells divided by this is its estimate.
+    # The estimate of a label outside the fit is the sum over its cells divided by this.
     worth = np.diag(inverse)
     mean, deviation = random_moments(cells, counts)
     return LabelEstimates(raw, errors, null, cells, (raw / worth - mean) / max(deviation, TINY), deviation * worth)
@@ -257,7 +257,7 @@ def _leverages(counts: CohortCounts, inverse: Floats, chances: Floats, weights: 
     matrix, sums = supports.matrix().tocsr(), inverse.sum(axis=1)
     own = np.zeros(chances.size)
     for start in range(0, chances.size, supports.buckets):
-        # Cells that no label supports have none.
+        # Cells without any label have no leverage.
         rows = start + np.flatnonzero(np.diff(matrix.indptr[start : start + supports.buckets + 1]))
         listed = matrix[rows]
         own[rows] = np.asarray(listed.multiply(listed @ inverse).sum(axis=1)).ravel()
@@ -266,7 +266,7 @@ def _leverages(counts: CohortCounts, inverse: Floats, chances: Floats, weights: 
 
 
 def _together(counts: CohortCounts, inverse: Floats, others: Floats) -> Floats:
-    """Return the extra variance, per share, because all bits of a label are set together, shape (m,).
+    """Return the extra variance, per share, due to setting all bits of a label together, shape (m,).
 
     In a cohort the estimate of a label is a sum over cells with weights a. Its own people add ``(Σ a)²/n_c`` over the
     label's cells, where independent bits would add ``Σ a²/n_c``.
@@ -277,7 +277,7 @@ def _together(counts: CohortCounts, inverse: Floats, others: Floats) -> Floats:
     for cohort, weight in enumerate(counts.weights.ravel().tolist()):
         if not weight:
             continue
-        # a by cell and label, with a row of zeros for a place that a label has already.
+        # a by cell and label, with a row of zeros for a place that a label already has.
         cells = matrix[cohort * buckets : (cohort + 1) * buckets] @ inverse - np.outer(others[cohort], sums)
         padded = np.concatenate((weight * cells, np.zeros((1, supports.values))))
         own = np.take_along_axis(padded, supports.distinct[cohort * hashes : (cohort + 1) * hashes], axis=0)
@@ -289,12 +289,12 @@ def _gram(matrix: object, chances: Floats, weights: Floats) -> Floats:
     """Return ``XᵀWX`` for ``X = H − u·1ᵀ``, without building X, which is dense."""
     weighted = matrix.T.multiply(weights)  # type: ignore[attr-defined]  # SciPy ships no types
     products: Floats = (weighted @ matrix).toarray()
-    crossed = np.atleast_1d(weighted @ chances)  # a single row times a vector is a number to SciPy
+    crossed = np.atleast_1d(weighted @ chances)  # SciPy treats the product of a single row and a vector as a number.
     products += float(chances @ (weights * chances)) - crossed - crossed[:, np.newaxis]
     return products
 
 
-# Least squares need the square of it in memory and the cube in time.
+# Least squares need memory for the square of this number, and time for its cube.
 _MOST_FITTED = 1500
 # Labels count as found at the level at which one of twenty surveys finds a label by chance.
 _FOUND = 0.05
@@ -353,7 +353,7 @@ def _plain_limits(counts: CohortCounts, plain: LabelEstimates) -> PlainLimits:
     """Return the limits of labels that were estimated one by one from the whole table."""
     supported = counts.supports.total(counts.weights * counts.table) / counts.supports.hashes
     p, q, shares = counts.true_probability, counts.other_probability, np.clip(supported, 0, 1)
-    # No less than that of several bits: two functions may put a label in the same place.
+    # It is at least that of several bits: two functions may put a label in the same place.
     noise = np.sqrt((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / counts.total) / abs(counts.gap)
     return PlainLimits(plain, counts, supported, noise)
 
@@ -361,7 +361,8 @@ def _plain_limits(counts: CohortCounts, plain: LabelEstimates) -> PlainLimits:
 def plain_estimates(counts: CohortCounts, explained: Floats | None = None, share: float = 0.0) -> LabelEstimates:
     """Estimate each label from the cells that it supports, treating all others as chance: ``(B − κ)/(1 − κ)``.
 
-    ``explained`` is subtracted first: the share of each cell that known labels support, ``share`` of people together.
+    ``explained`` is subtracted first: the share of each cell that known labels support; together they have ``share`` of
+    the people.
     """
     supports, kappa, users = counts.supports, counts.collision, counts.total
     weights = counts.weights
@@ -369,7 +370,7 @@ def plain_estimates(counts: CohortCounts, explained: Floats | None = None, share
     raw = (supports.total(weights * table) / supports.hashes - kappa * (1 - share)) / (1 - kappa)
     shares = np.clip(raw, 0, 1)
     variances = np.array([_own_variance(counts, each) for each in (0.0, 0.5, 1.0)])
-    # A quadratic in the share, so three of its values determine it.
+    # The variance is a quadratic function of the share, so three values determine it.
     start, bend = variances[0], 2 * (variances[0] - 2 * variances[1] + variances[2])
     noise = start + (variances[2] - start - bend) * shares + bend * shares**2
     # The variance of the table beyond its noise estimates Σ f² of all labels: the effect of collisions.
@@ -392,7 +393,7 @@ def plain_estimates(counts: CohortCounts, explained: Floats | None = None, share
 
 
 def _collision_variance(kappa: float, hashes: int, buckets: int) -> float:
-    """Return the variance, over keys, of the share of a label's places that are also those of another label."""
+    """Return the variance, over keys, of the share of a label's places that also belong to another label."""
     free, both_free = (1 - 1 / buckets) ** hashes, (1 - 2 / buckets) ** hashes
     # Two functions may put the label in the same place.
     together = (1 - free) / buckets + (1 - 1 / buckets) * (1 - 2 * free + both_free)
@@ -400,7 +401,7 @@ def _collision_variance(kappa: float, hashes: int, buckets: int) -> float:
 
 
 def _own_variance(counts: CohortCounts, share: float) -> float:
-    """Return the variance of the mean over the cells of a label with this share, people drawn at random."""
+    """Return the variance of the mean over the cells of a label with this share, for people drawn at random."""
     supported = share + (1 - share) * counts.collision
     ones = counts.other_probability + counts.gap * supported
     people = supported * (1 - supported)

@@ -1,4 +1,4 @@
-"""What every decoder takes and returns, and the decoders that need nothing but the raw estimates."""
+"""The interface of all decoders, and the decoders that need only the raw estimates."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 class Channel(Protocol):
     """Q, of shape (cells, items): column x is the distribution of the cell given item x, and adds up to 1.
 
-    A report of B bits is B observations of 2B cells: bit j is 0 or is 1, each divided by B.
+    A report of B bits is B observations of 2B cells, two for each bit j (0 and 1), each divided by B.
     If the frequencies of a list need not add up to 1, the last item is "other".
     """
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
 
     @property
     def cells(self) -> int:
-        """How many cells are counted."""
+        """The number of counted cells."""
 
     def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``Q f``, shape (cells,): the share of observations expected in each cell."""
@@ -60,7 +60,7 @@ class SupportChannel:
 
     @property
     def items(self) -> int:
-        """How many shares there are to decode: the values, and the others if there are any."""
+        """The number of shares to decode: the values, and the others if there are any."""
         return self.values + (self.others is not None)
 
     def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,8 +81,8 @@ class SupportChannel:
 class BitChannel:
     """Reports of several bits, each a separate observation: the ones of all cells, then their zeros.
 
-    ``ones`` is the share of the reports that have each bit, ``weights`` the share that have the bit of each cell at
-    all.
+    ``ones`` is the share of the reports that have each bit set, ``weights`` the share that include the bit of each cell
+    at all.
     """
 
     ones: SupportChannel
@@ -91,7 +91,7 @@ class BitChannel:
 
     @property
     def items(self) -> int:
-        """How many shares there are to decode."""
+        """The number of shares to decode."""
         return self.ones.items
 
     @property
@@ -159,17 +159,17 @@ class Decoder(ABC):
         channel
             How items become cells; needed by the decoders that fit the counts.
         counts
-            How many observations fell into each cell, shape (cells,), at least 0, not necessarily integers.
+            The number of observations in each cell, shape (cells,), at least 0, not necessarily integers.
         other
-            Whether there may be items that are not on the list: then the result and the channel have one
-            more entry, the last, which is not in ``raw``.
+            Whether there may be unlisted items: then the result and the channel have one more entry, the last, which is
+            not in ``raw``.
 
         Raises
         ------
         UsageError
             If shapes do not agree, a number is not finite or a count is below 0, or a channel is needed and missing.
         DataError
-            If there are no reports, or some that are impossible under the channel.
+            If there are no reports, or reports that are impossible under the channel.
         """
         values = np.asarray(raw, dtype=np.float64)
         if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):

@@ -1,4 +1,4 @@
-"""How frequent each value is: raw estimates and their uncertainty, tests of many at once, decoded frequencies."""
+"""The frequency of each value: raw estimates and their uncertainty, multiple tests, decoded frequencies."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from anonhist.properties.estimate import format_number
 def p_values(supports: ArrayLike, users: int | NDArray[np.int64], probability: float) -> NDArray[np.float64]:
     """Return the probability of at least this support for an item of frequency zero: ``P(Bin(n, q) ≥ c)``.
 
-    ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. Support c of an item without users is
-    binomial for any values of the others, because each of them supports it with probability q, 0 < q < 1. P-values
-    below about 1e-308 are 0.
+    ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. The support c of an item without
+    users is binomial for any values of the others, because each of them supports it with probability q, 0 < q < 1.
+    P-values below about 1e-308 are 0.
     """
     from scipy.special import betainc
 
@@ -46,7 +46,7 @@ class Correction(ABC):
     name: ClassVar[str]
 
     def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
-        """Return for each test the least level at which it is rejected, at most 1, shape (k,); equal ones stay equal.
+        """Return for each test the least level that rejects it, at most 1, shape (k,); equal p-values get equal levels.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class Correction(ABC):
 
     @abstractmethod
     def _adjust(self, ascending: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the levels of p-values in ascending order; those above 1 stand for 1."""
+        """Return the levels of p-values in ascending order; values above 1 stand for 1."""
 
     def reject(self, p_values: ArrayLike, level: float) -> NDArray[np.bool_]:
         """Return which tests are rejected at the level, bool, shape (k,).
@@ -143,12 +143,12 @@ CORRECTIONS: dict[str, type[Correction]] = {each.name: each for each in (Holm, B
 
 
 def as_decoder(decoder: DecoderLike) -> Decoder:
-    """Return a decoder as it is, or the one with this name and its default settings."""
+    """Return a decoder unchanged, or the one with this name and its default settings."""
     return decoder if isinstance(decoder, Decoder) else _made(DECODERS, decoder, "decoder")
 
 
 def as_correction(correction: CorrectionLike) -> Correction:
-    """Return a correction as it is, or the one with this name."""
+    """Return a correction unchanged, or the one with this name."""
     return correction if isinstance(correction, Correction) else _made(CORRECTIONS, correction, "correction")
 
 
@@ -159,7 +159,7 @@ def _made(named: Mapping[str, type[Value]], name: str, what: str) -> Value:
 
 
 class Limits(Protocol):
-    """The two ends of an interval of each value's share, given the probability of missing it."""
+    """The two ends of an interval for each value's share, given the probability of missing it."""
 
     def at(self, tail: float) -> NDArray[np.float64]:
         """Return the ends; the share lies beyond each with probability at most ``tail``, shape (k, 2)."""
@@ -194,10 +194,10 @@ class SupportLimits:
 
 
 class SampleLimits(SupportLimits):
-    """As :class:`SupportLimits`, if the people who reported are a sample of those to be estimated.
+    """Like :class:`SupportLimits`, if the people who reported are a sample of those to be estimated.
 
-    A report supports a value of share f with probability ``q + f(p − q)``, so the ends are those of Clopper and
-    Pearson for that number. Drawing without replacement varies less, so they are slightly too wide.
+    A report supports a value of share f with probability ``q + f(p − q)``, so the ends are those of Clopper and Pearson
+    for the number of supports. Drawing without replacement varies less, so they are slightly too wide.
     """
 
     def at(self, tail: float) -> NDArray[np.float64]:
@@ -217,7 +217,7 @@ class SampleLimits(SupportLimits):
 class BlockLimits:
     """The shares for which these numbers of reports for and against a value are plausible.
 
-    ``sums`` are reports of its block that support each value minus those that do not, with their integer weights;
+    ``sums`` are the reports of its block that support each value minus those that do not, with their integer weights;
     ``block_shares`` are estimates of the share of people with any value of the block.
     """
 
@@ -232,7 +232,7 @@ class BlockLimits:
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """Unbiased estimates before any decoder, also below 0 or above 1, with their errors, p-values and limits.
+    """Unbiased estimates before any decoder, possibly below 0 or above 1, with their errors, p-values and limits.
 
     Errors are due to randomization, for the people who reported. A p-value is the probability of an estimate at least
     this large if nobody has the value.
@@ -246,35 +246,35 @@ class Raw:
 
 @frozen
 class FrequencyEstimate(Shown, Tabular, Saved):
-    """How frequent each value is among the people who reported.
+    """The frequency of each value among the people who reported.
 
     Attributes
     ----------
     labels
         The values, in the order of the alphabet or of the candidates.
     users
-        How many people reported.
+        The number of people who reported.
     frequencies : ndarray of float64, shape (k,)
         Decoded shares of the people.
     raw : ndarray of float64, shape (k,)
         The unbiased estimates before decoding: some are below 0, and they need not add up to 1. Decoded frequencies
         have lower errors but are biased, so intervals and tests are based on these.
     standard_errors : ndarray of float64, shape (k,)
-        Of the raw estimates, for the people who reported; :attr:`population_standard_errors` is larger.
+        The errors of the raw estimates, for the people who reported; :attr:`population_standard_errors` is larger.
     p_values : ndarray of float64, shape (k,)
         Probability of a raw estimate at least this large if nobody had the value.
     significant : ndarray of bool, shape (k,)
-        Where the frequency is significantly above zero: after correction for multiple tests, the error rate
+        Whether the frequency is significantly above zero: after correction for multiple tests, the error rate
         that the correction controls is at most 1 − ``level``. Choose candidates before you see the reports.
     level
-        Of intervals and tests, in (0, 1).
+        The level of intervals and tests, in (0, 1).
     decoder, correction
         Their names.
     other
         The decoded share of people with none of the values; 0 if the values are the whole alphabet.
     other_standard_error
-        Of :attr:`raw_other`; 0 if the values are the whole alphabet. It assumes that the noise of values that share a
-        cell adds up, so it may be too large if values that are fitted together share many cells.
+        The error of :attr:`raw_other`; 0 if the values are the whole alphabet. It assumes that the noise of values that
+        share a cell adds up, so it may be too large if values that are fitted together share many cells.
     note
         Any further remark, such as that a decoder stopped early; otherwise empty.
     guarantee
@@ -303,7 +303,7 @@ class FrequencyEstimate(Shown, Tabular, Saved):
 
     @property
     def counts(self) -> NDArray[np.float64]:
-        """How many people have each value: ``users · frequencies``."""
+        """The number of people with each value: ``users · frequencies``."""
         return self.users * self.frequencies
 
     @property
@@ -313,7 +313,7 @@ class FrequencyEstimate(Shown, Tabular, Saved):
 
     @cached_property
     def intervals(self) -> NDArray[np.float64]:
-        """Intervals that hold each share by itself with probability ``level``, within [0, 1], shape (k, 2).
+        """Intervals that each contain their share with probability ``level``, within [0, 1], shape (k, 2).
 
         They are based on the raw estimates and refer to the people who reported. Each end is missed with probability
         ``(1 − level)/2``.
@@ -322,12 +322,12 @@ class FrequencyEstimate(Shown, Tabular, Saved):
 
     @cached_property
     def simultaneous_intervals(self) -> NDArray[np.float64]:
-        """Intervals that hold all shares at once with probability ``level`` (Bonferroni), shape (k, 2)."""
+        """Intervals that contain all shares at once with probability ``level`` (Bonferroni), shape (k, 2)."""
         return read_only(self.limits.at((1 - self.level) / 2 / max(1, len(self.labels))))
 
     @property
     def population_standard_errors(self) -> NDArray[np.float64]:
-        """Errors as estimates for the population that the people were drawn from: sampling error included."""
+        """Errors as estimates for the population from which the people were drawn, including sampling error."""
         share = np.clip(self.raw, 0, 1)
         return np.sqrt(self.standard_errors**2 + share * (1 - share) / max(1, self.users))
 
@@ -343,7 +343,7 @@ class FrequencyEstimate(Shown, Tabular, Saved):
 class RawEstimate:
     """Raw estimates of the labels, and what decoding them requires, from at least one person.
 
-    If the values are not ``complete``, that is exhaustive, the decoders add one item for all others together.
+    If the values are not ``complete`` (exhaustive), the decoders add one item for all others together.
     ``sharing`` is ``Σm²/Σm`` over the cells, m values supported by each: 1 if every value has its own cells, or if the
     noise of values that share a cell is independent or negatively correlated.
     """
@@ -366,7 +366,8 @@ class RawEstimate:
         distribution, counts = self.channel() if decoding.fits_counts else (None, None)
         observed = None if counts is None else counts.astype(np.float64)
         decoded = decoding.decode(raw.frequencies, distribution, observed, other=not complete)
-        # The error of 1 less all shares, whose noises are those of their cells: one that m share counts m times.
+        # The error of 1 minus all shares, whose noises are those of their cells: a cell that m shares use counts m
+        # times.
         rest_error = float(np.sqrt(self.sharing * (raw.standard_errors**2).sum()))
         shares = decoded.frequencies if complete else decoded.frequencies[:-1]
         return FrequencyEstimate(
@@ -403,10 +404,9 @@ class ForgedWeight:
     each
         The largest change of the estimate of one value, either way (ℓ∞).
     total
-        The largest sum of all values' changes, each taken as positive (ℓ1); infinite if any text can be a
-        candidate.
+        The largest sum of the absolute changes of all values (ℓ1); infinite if any text can be a candidate.
     condition
-        The condition under which it holds, in one clause; empty if it always does.
+        The condition under which the weight holds, in one clause; empty if it always holds.
 
     Notes
     -----

@@ -58,9 +58,9 @@ _SURVEY_FIELDS = {
 
 
 def survey_document(survey: Survey) -> dict[str, Any]:
-    """Return the content of a survey as JSON values.
+    """Return a survey's content as JSON values.
 
-    The digest stands for the rest: whoever changes a survey has another one. The guarantee is a sentence for people.
+    The digest covers the rest: a changed survey has another digest. The guarantee is a sentence for people.
     """
     from anonhist.version import __version__
 
@@ -79,7 +79,7 @@ def survey_document(survey: Survey) -> dict[str, Any]:
 
 
 def survey_text(survey: Survey) -> str:
-    """Return the file of a survey, or refuse a label that no file can hold."""
+    """Return the file content of a survey, or refuse a label that no file can hold."""
     written = document_text(survey_document(survey))
     try:
         written.encode()
@@ -91,7 +91,7 @@ def survey_text(survey: Survey) -> str:
 
 
 def survey_from_document(document: object) -> Survey:
-    """Rebuild a survey, refusing whatever a survey cannot be."""
+    """Rebuild a survey, refusing every value that a survey cannot have."""
     check_version(document, SURVEY_FORMAT)
     top = mapping(document, _SURVEY_FIELDS, "a survey")
     text(top["library_version"], "the library version")
@@ -114,8 +114,8 @@ read_survey = SURVEY_FILES.read
 
 TALLY_FORMAT = "anonhist/tally"
 TALLY_METADATA_KEY = TALLY_FORMAT.encode()
-# A file of any size may declare this many cells; more only if it has a byte for each. Cells are distinct numbers, so
-# files of this program have several bytes for each.
+# A file of any size may declare this many cells; for more, it needs a byte per cell. Cells are distinct numbers, so
+# this program's files have several bytes for each.
 _FEW_CELLS = 1 << 20
 _TALLY_FIELDS = {"format", "version", "survey", "users"}
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -137,7 +137,7 @@ TALLY_TABLE = Table(
 
 
 def is_tally_file(path: str | Path) -> bool:
-    """Return whether a file holds a tally, not reports, by its ending and, in Parquet, by its metadata."""
+    """Return whether a file holds a tally, not reports, judged by its ending and, in Parquet, by its metadata."""
     ending = Path(path).suffix.lower()
     if ending != ".parquet":
         return ending == ".json"
@@ -147,11 +147,11 @@ def is_tally_file(path: str | Path) -> bool:
     try:
         return TALLY_METADATA_KEY in (pq.read_schema(path).metadata or {})
     except (pa.ArrowException, OSError, ValueError):
-        return False  # whoever reads it says what is wrong with it
+        return False  # The function that reads the file reports the problem.
 
 
 def tally_from_document(document: object) -> Tally:
-    """Rebuild a tally, refusing whatever a tally cannot be."""
+    """Rebuild a tally, refusing every value that a tally cannot have."""
     check_version(document, TALLY_FORMAT)
     top = mapping(document, _TALLY_FIELDS | {"cells", "counts"}, "a tally")
     return _tally(top, whole(top["cells"], "cells"), whole(top["counts"], "counts"))
@@ -172,7 +172,7 @@ def _from_parquet(content: bytes) -> Tally:
         document = (schema.metadata or {}).get(TALLY_METADATA_KEY)
         if document is None:
             raise DataError("it is a Parquet file, but not one of a tally")
-        # All that can be known is checked before any cell is read: a few bytes can stand for any number of them.
+        # Everything else is checked before any cell is read, because a few bytes can stand for any number of cells.
         head = parse_json(document)
         check_version(head, TALLY_FORMAT)
         mapping(head, _TALLY_FIELDS, "a tally")
@@ -198,22 +198,22 @@ read_tally = TALLY_FILES.read
 
 
 ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet")
-# Bytes of reports written at a time: texts beyond 2^31 bytes would not fit an array.
+# This many bytes of reports are written at a time: texts beyond 2^31 bytes would not fit an array.
 _PART_BYTES = 1 << 26
 _HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint16)
 
 
 def reports_writer(ending: str, file: BinaryIO) -> closing[_Lines | _Parquet]:
-    """Give what writes reports as files of this ending hold them; at the end of the block, the file is whole.
+    """Give a writer of reports for files with this ending; at the end of the block, the file is complete.
 
     In Parquet, whole numbers are INT64 and bytes BINARY. In CSV and JSON lines, bytes are lower-case hexadecimal text.
     """
-    # Closed also after a failure: a writer that is left open writes to a file that was closed when it is let go.
+    # Closed also after a failure: a writer left open would write to a closed file when it is deleted.
     return closing(_Parquet(file) if ending == ".parquet" else _Lines(file, is_csv=ending == ".csv"))
 
 
 def _reports_columns(reports: Reports) -> Columns:
-    """Return all rows at once, as CSV has them."""
+    """Return all rows at once, as CSV holds them."""
     columns: dict[str, Any] = {"survey": [reports.survey] * len(reports)}
     for name, column in reports.columns.items():
         columns[name] = [bytes(row).hex() for row in column] if column.ndim == 2 else column
@@ -224,7 +224,7 @@ REPORTS_TABLE = Table(_reports_columns)
 
 
 def write_reports(reports: Reports, file: BinaryIO, ending: str) -> None:
-    """Write all there are."""
+    """Write all reports."""
     with reports_writer(ending, file) as writer:
         writer.write(reports)
 
@@ -249,7 +249,7 @@ class _Parquet:
                 columns[name] = _bytes(column[rows]) if column.ndim == 2 else pa.array(column[rows], pa.int64())
             table = pa.table(columns)
             if self._writer is None:
-                # Bytes of reports are as good as random: neither a dictionary nor a codec makes them shorter.
+                # Bytes of reports look random: neither a dictionary nor a codec makes them shorter.
                 few = [name for name, column in columns.items() if column.type != pa.binary()]
                 self._writer = pq.ParquetWriter(self._file, table.schema, use_dictionary=few)
             self._writer.write_table(table)
@@ -277,7 +277,7 @@ class _Lines:
             _write_lines(self._file, [*pieces, "\n" if self._is_csv else "}\n"])
 
     def close(self) -> None:
-        """Do nothing: all lines are written."""
+        """Do nothing: all lines are already written."""
 
 
 def _parts(reports: Reports) -> list[slice]:
@@ -288,7 +288,7 @@ def _parts(reports: Reports) -> list[slice]:
 
 
 def _bytes(column: NDArray[Any]) -> pa.Array:
-    """Return rows of bytes as values of an Arrow array, without a loop over them."""
+    """Return rows of bytes as values of an Arrow array, without looping over them."""
     import pyarrow as pa
 
     rows, width = column.shape
@@ -306,7 +306,7 @@ def _texts(column: NDArray[Any]) -> pa.Array:
 
 
 def _write_lines(file: BinaryIO, pieces: list[Any]) -> None:
-    """Join pieces of every row; texts of one array lie one after the other, so they are the file already."""
+    """Join the pieces of every row; the texts of one array are contiguous, so they already form the file."""
     import pyarrow.compute as pc
 
     lines = pc.binary_join_element_wise(*pieces, "")
@@ -320,10 +320,10 @@ FREQUENCIES_FORMAT = "anonhist/frequencies"
 
 
 def _frequencies_columns(estimate: FrequencyEstimate) -> Columns:
-    """Return a row per label, in the order of the estimate; they do not carry the guarantee.
+    """Return one row per label, in the order of the estimate; the rows do not carry the guarantee.
 
     ``raw`` is the unbiased estimate, to which the standard error, the intervals and the p-value belong; ``frequency``
-    and ``count`` are decoded, of all labels together, and nothing says how far these are off.
+    and ``count`` are decoded jointly for all labels, without errors of their own.
     """
     low, high = estimate.intervals.T
     simultaneous_low, simultaneous_high = estimate.simultaneous_intervals.T

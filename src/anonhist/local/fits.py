@@ -1,4 +1,4 @@
-"""Which distribution fits the counts best: by least squares, by maximum likelihood, or by EM stopped early."""
+"""The distribution that fits the counts best: by least squares, by maximum likelihood, or by EM stopped early."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anonhist.properties.estimate import format_number
 if TYPE_CHECKING:
     from anonhist.local.decoder import Observed
 
-# Rounding alone can cause this gap per observation: no tolerance should be smaller.
+# Rounding alone can cause this gap per observation; no tolerance should be smaller.
 ROUNDING = 1e-13
 _POWER_ROUNDS = 10
 # The factor by which each step tries to grow.
@@ -80,7 +80,7 @@ def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterat
             continue
         gap = min(gap, float(slack @ here) + excess_here)
         if push == 0.0:
-            break  # Even the plain step gains nothing: only rounding is left.
+            break  # Even the plain step gains nothing: only rounding errors are left.
         before, was, momentum = here, at, 1.0
     return Minimum(here, at, gap, taken)
 
@@ -117,7 +117,7 @@ def largest_curvature(objective: Objective, channel: Channel, at: Floats, *, rou
     return largest if largest > 0.0 else 1.0
 
 
-# Steps of the power iteration that finds the scale of the ridge.
+# Steps of the power iteration that determines the scale of the ridge.
 _ROUNDS = 100
 
 
@@ -125,8 +125,8 @@ _ROUNDS = 100
 class ConstrainedLeastSquares(Decoder):
     """``argmin_{f ≥ 0, Σf = 1} n/2·Σ_c (Qf − m)_c²/u_c``, m the shares observed, u those expected if f is uniform.
 
-    The weights are nearly those of Pearson's χ², so that the objective is in nats, like a likelihood. For
-    k-RR it is the projection of the raw estimates. It needs no inverse of Q and stays stable if least squares without
+    The weights are nearly those of Pearson's χ², so that the objective is in nats, like a likelihood. For k-RR the
+    result is the projection of the raw estimates. It needs no inverse of Q and stays stable if least squares without
     constraints would be ill-conditioned.
 
     Parameters
@@ -212,7 +212,7 @@ class Squares:
 
 @dataclass(frozen=True, eq=False)
 class _WithDeviations:
-    """Q, and below it the distance of each listed frequency from their mean: a ridge adds one square for each."""
+    """Q, and below it the deviation of each listed frequency from their mean: a ridge adds one square for each."""
 
     channel: Channel
     listed: int
@@ -242,9 +242,9 @@ _SMALL = 1e-4
 
 @frozen
 class MaximumLikelihood(Decoder):
-    """``argmax_{f ≥ 0, Σf = 1} Σ_c N_c ln(Qf)_c``, as EM would find it, but faster: see :func:`minimize`.
+    """``argmax_{f ≥ 0, Σf = 1} Σ_c N_c ln(Qf)_c``, the result of EM, but faster: see :func:`minimize`.
 
-    The bits of a report count as independent observations, which they are given the item.
+    The bits of a report count as independent observations; given the item, they are.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ Objective = Squares | Surprise
 
 # No frequency changes by more than this factor in a lengthened step.
 _BOLDEST = 0.5
-# Precision with which the last step is shortened.
+# The last step is shortened with this precision.
 _HALVINGS = 40
 
 
@@ -342,14 +342,14 @@ _HALVINGS = 40
 class ExpectationMaximization(Decoder):
     """``f_x ← f_x·(1 + η(g_x − 1))`` with ``g = Qᵀ(m/(Qf))``, from uniform, until f is about as likely as the truth.
 
-    With η = 1 that is a step of EM. Longer steps are tried and kept while the likelihood increases; with η = 1 it
+    With η = 1 this is a step of EM. Longer steps are tried and kept while the likelihood increases; with η = 1 it
     always does. The path leads from the uniform distribution to the most likely one. It fits the clearest signals first
     and the noise last. The log-likelihood of the truth is on average half a nat per free frequency below the maximum;
     the path is stopped ``shortfall`` nats per free frequency below it, in the middle of a step.
 
-    With a thousand items of Zipf frequencies and a million reports of k-RR, the ℓ1 error is 1.19, 0.47 and 0.15 at
-    ε = 1, 3 and 5, and that of the projection 1.55, 0.63 and 0.17. At ε = 8, with little noise, it is 0.032,
-    and that of the projection 0.027.
+    With a thousand items of Zipf frequencies and a million reports of k-RR, the ℓ1 error is 1.19, 0.47 and 0.15 at ε =
+    1, 3 and 5, and the projection's is 1.55, 0.63 and 0.17. At ε = 8, with little noise, it is 0.032, and the
+    projection's is 0.027.
 
     Parameters
     ----------

@@ -33,12 +33,12 @@ from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource, uniform_integers
 
 MOST_BYTES = 64
-# How many prefixes of each length are followed further.
+# This many prefixes of each length are followed further.
 BEAM = 64
 # A prefix whose estimate is less than this many standard errors above 0 is not followed.
 _FOLLOWED = 1.5
-# More prefixes than this are not compared, unless the beam requires it: they only occur if no reports are about
-# some lengths.
+# No more prefixes than this are compared, unless the beam requires it: more only occur if no reports are about some
+# lengths.
 _MOST_PREFIXES = 1 << 20
 FOUND_ON_OTHERS = "The values were found in the reports of some people and estimated from the reports of others."
 
@@ -47,12 +47,12 @@ FOUND_ON_OTHERS = "The values were found in the reports of some people and estim
 class HeavyHitters(Survey):
     """The prefix extending method: each person answers, by local hashing, about a prefix of their value.
 
-    A value is its UTF-8 bytes, padded with zeros to L = ``max_bytes``. On the device a length ℓ is drawn,
-    independent of the value: L with probability 1/2, each shorter one with ``1/(2(L − 1))``; the first ℓ bytes are
-    reported by local hashing at the full ε. The people are divided, not the budget. The server follows the most
-    frequent prefixes of each length to the next, and tests those of full length on reports that were not used to choose
-    them: those about whole values whose seed is even. Values that pass are estimated on those whose seed is odd,
-    because the noise that lifted a value in the search would bias its estimate upward.
+    A value is its UTF-8 bytes, padded with zeros to L = ``max_bytes``. On the device a length ℓ is drawn, independent
+    of the value: L with probability 1/2, each shorter one with ``1/(2(L − 1))``; the first ℓ bytes are reported by
+    local hashing at the full ε. The people are divided, not the budget. The server follows the most frequent prefixes
+    of each length to the next, and tests those of full length on reports that were not used to choose them: those about
+    whole values with an even seed. Values that pass are estimated on those with an odd seed, because the noise that
+    lifted a value in the search would bias its estimate upward.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class HeavyHitters(Survey):
     max_bytes
         L, from 1 to 64. Longer values are truncated to as many of their first characters as fit.
     characters
-        Characters of which values consist, such as ``"0123456789"``; empty for any. With fewer characters, fewer values
+        The characters of the values, such as ``"0123456789"``; empty for any. With fewer characters, fewer values
         are found by chance; values with other characters can be reported but not found.
     buckets, key
-        As of :class:`LocalHashing`.
+        As for :class:`LocalHashing`.
     title
         Any text; see :class:`Survey`.
 
@@ -94,21 +94,21 @@ class HeavyHitters(Survey):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # No value holds what values are padded with, or half of a surrogate pair.
+        # No value contains the padding, or half of a surrogate pair.
         if not isinstance(self.characters, str) or any(
             each == "\0" or "\ud800" <= each <= "\udfff" for each in self.characters
         ):
             raise UsageError("`characters` must be text that can be encoded as UTF-8, without the null character.")
-        _ = self._hashing  # which refuses an invalid key
+        _ = self._hashing  # This refuses an invalid key.
 
     @cached_property
     def _hashing(self) -> LocalHashing:
-        """The survey by which a prefix is reported."""
+        """The survey that reports a prefix."""
         return LocalHashing(epsilon=self.epsilon, buckets=self.buckets, key=self.key, title=self.title)
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Three columns: ``length`` of the prefix less one, ``seed`` and ``report`` as of :class:`LocalHashing`."""
+        """Three columns: ``length`` of the prefix minus one, ``seed`` and ``report`` as for :class:`LocalHashing`."""
         return (WholeColumn("length", self.max_bytes), *self._hashing.columns)
 
     @property
@@ -163,20 +163,20 @@ class HeavyHitters(Survey):
         beam: int = BEAM,
         progress: Callable[[float], None] | None = None,
     ) -> FrequencyEstimate:
-        """Find the frequent values and estimate how frequent they are.
+        """Find the frequent values and estimate their frequencies.
 
         Parameters
         ----------
         tally
-            Of this survey, with at least one report.
+            A tally of this survey, with at least one report.
         candidates
             Values to estimate instead of searching.
         decoder, correction, level
-            As of :meth:`Survey.estimate`. Without candidates, the correction covers all tested values, and the
-            estimate has the significant ones, decoded by themselves, the most frequent first. Their p-values come
-            from the reports by which they were found; everything else comes from other reports.
+            As for :meth:`Survey.estimate`. Without candidates, the correction covers all tested values, and the
+            estimate has only the significant values, decoded separately, the most frequent first. Their p-values come
+            from the reports that found them; everything else comes from other reports.
         beam
-            How many prefixes of each length are followed, ≥ 1.
+            The number of prefixes of each length that are followed, ≥ 1.
         progress
             Called with the share done, in (0, 1], after each length.
 
@@ -191,11 +191,12 @@ class HeavyHitters(Survey):
         if candidates is not None:
             return self._raw_estimate(tally, candidates).decode(decoder, correction, level)
         last = self._last(tally)
-        decoding = as_decoder(decoder or "projected")  # a wrong name is refused before a long search
+        decoding = as_decoder(decoder or "projected")  # A wrong name is refused before a long search.
         grown = self._grow(tally, width, progress)
         choosing, others = self._halves(last)
         tested = self._of_values(choosing, tally.users, grown).decode("unbiased", correction, level)
-        # Decoded alone: thousands of values that nobody has would take frequency from the values found and "other".
+        # Decoded separately: thousands of values that nobody has would take frequency from the values found and from
+        # "other".
         found = np.flatnonzero(tested.significant)
         if not found.size:
             return _nothing(tested, decoding.name)
@@ -221,7 +222,7 @@ class HeavyHitters(Survey):
         return last
 
     def _halves(self, last: Tally) -> tuple[Tally, Tally]:
-        """Return the reports whose seed is even, and those whose seed is odd: it was drawn before anything else."""
+        """Return the reports with an even seed, and those with an odd seed: the seed was drawn before anything else."""
         is_odd = (last.cells // self._hashing.buckets % 2).astype(np.bool_)
         parts = [(last.cells[mask], last.counts[mask]) for mask in (~is_odd, is_odd)]
         if not all(cells.size for cells, _ in parts):
@@ -252,7 +253,7 @@ class HeavyHitters(Survey):
         )
 
     def _of_length(self, tally: Tally, length: int) -> Tally:
-        """Return the part of a tally that is about prefixes of one length, as one of local hashing."""
+        """Return the part of a tally about prefixes of one length, as a tally of local hashing."""
         size = self._hashing.cells
         start, end = np.searchsorted(tally.cells, [length * size, (length + 1) * size])
         counts = tally.counts[start:end]
@@ -274,7 +275,7 @@ class HeavyHitters(Survey):
             if length == self.max_bytes - 1:
                 break
             if not asked.users:
-                continue  # no report distinguishes the prefixes: keep all
+                continue  # No report distinguishes the prefixes: keep all.
             raw = self._hashing.raw_of(asked, self._words(kept))
             best = np.argsort(-raw.frequencies, kind="stable")[:beam]
             clear = raw.frequencies[best] >= _FOLLOWED * raw.standard_errors[best]
@@ -284,7 +285,7 @@ class HeavyHitters(Survey):
         return kept
 
     def _extend(self, prefixes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
-        """Return the prefixes extended by every possible byte; complete values stay as they are."""
+        """Return the prefixes extended by every possible byte; complete values stay unchanged."""
         ended = prefixes[prefixes[:, length - 1] == 0] if length else prefixes[:0]
         going = prefixes[prefixes[:, length - 1] != 0] if length else prefixes
         longer = np.repeat(going, self._bytes.size, axis=0)
@@ -293,13 +294,13 @@ class HeavyHitters(Survey):
 
     @cached_property
     def _bytes(self) -> NDArray[np.uint8]:
-        """The bytes that may come next, the end of the value among them."""
+        """The possible next bytes, including the end of the value."""
         used = set(self.characters.encode()) or set(range(256))
         return read_only(np.array(sorted(used | {0}), dtype=np.uint8))
 
 
 def _nothing(tested: FrequencyEstimate, decoder: str) -> FrequencyEstimate:
-    """Return the estimate of no values: all people have others."""
+    """Return the estimate of no values: all people have other values."""
     none = np.empty(0)
     return replace(
         tested,

@@ -31,7 +31,7 @@ def survey_class(name: str) -> type[Survey]:
 
 
 def parameter_names(name: str) -> dict[str, bool]:
-    """Return the parameters that the mechanism of a name takes besides epsilon and a title, and which are required."""
+    """Return the parameters of a mechanism besides epsilon and a title, and which of them are required."""
     given = (each for each in fields(survey_class(name)) if each.init and each.name not in COMMON)
     return {each.name: each.default is MISSING for each in given}
 
@@ -80,7 +80,7 @@ def _alphabet(value: Any) -> Alphabet | None:
 
 
 def _canonical(parameters: Mapping[str, Any]) -> str:
-    """Write parameters so that 1, 1.0 and true, which are equal in Python, are different texts."""
+    """Write parameters so that 1, 1.0 and true, which are equal in Python, become different texts."""
     return json.dumps(parameters, sort_keys=True, allow_nan=False)
 
 
@@ -99,13 +99,13 @@ class RecommendationRow:
     mean_squared_error
         Mean over the labels of the squared error of the estimated number of people, in people².
     standard_error
-        Its root divided by the number of people: the standard error of an estimated share.
+        The root of that divided by the number of people: the standard error of an estimated share.
     report_bytes
         Size of one person's report, packed.
     decode_cost
         Growth of the server's work.
     note
-        Why it cannot be recommended; otherwise empty.
+        The reason why it cannot be recommended; otherwise empty.
     """
 
     mechanism: str
@@ -151,7 +151,7 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     users
         How many people will report, ≥ 1.
     max_bytes
-        The largest report allowed; by default, and at most, 2^24, the most that can be made.
+        The largest report allowed; by default, and at most, 2^24, the largest possible report.
 
     Raises
     ------
@@ -214,19 +214,19 @@ def declare(
     purpose: str | None = None,
     run_id: str | None = None,
 ) -> AnySurvey:
-    """Charge a survey to the people whom it will ask, before any device reports.
+    """Charge a survey to the people it will ask, before any device reports.
 
-    The charge is the guarantee of the survey, for one report of each person: with RAPPOR, for all reports of one answer
-    that never changes. Estimates from the reports cost no more. Declare a survey again whenever the same people are
-    asked again.
+    The charge is the guarantee of the survey, for one report of each person; with RAPPOR, for all reports of one answer
+    that never changes. Estimates from the reports cost nothing more. Declare a survey again whenever the same people
+    are asked again.
 
     Parameters
     ----------
     survey
         The survey.
     ledger, dataset, purpose, run_id
-        The ledger to charge, as for :func:`~anonhist.mechanisms.release`. The budget must be for users replaced, since
-        a survey does not hide who takes part.
+        The ledger to charge, as for :func:`~anonhist.mechanisms.release`. The budget must be for users who are
+        replaced, because a survey does not hide who takes part.
 
     Returns
     -------
@@ -281,5 +281,5 @@ def survey_digest(survey: Survey) -> str:
 
 
 def released(survey: Survey, name: str) -> Released:
-    """Return the receipt of a survey, and its digest, as a ledger has them."""
+    """Return the receipt of a survey, and its digest, as a ledger stores them."""
     return Released(name, survey.receipt, survey_digest(survey))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.local.reports import Tally
     from anonhist.local.survey import Survey
 
-# What somebody asks who sees a report.
+# Questions of somebody who sees a report.
 DOUBT = "which of two answers a person gave"
 HEADS = ("value", "share", "interval", "decoded", "above zero")
 _LONGEST_LABEL = 60
@@ -57,7 +57,7 @@ def people(users: int) -> str:
 
 
 def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
-    """Return the places of the values: those significantly above zero first, then by raw estimate, then by place."""
+    """Return the positions of the values: significantly positive ones first, then by raw estimate, then by position."""
     return [int(place) for place in np.lexsort((-estimate.raw, ~estimate.significant))[:most]]
 
 
@@ -75,7 +75,7 @@ def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
 
 
 def share(value: float, error: float) -> str:
-    """Return a share in percent, with the digits at which its error has two digits."""
+    """Return a share in percent, with enough digits that its error has two."""
     return f"{100 * value:,.{_places(error)}f}%"
 
 
@@ -83,13 +83,13 @@ def interval_text(low: float, high: float, error: float) -> str:
     """Return an interval of shares in percent, its ends rounded outward."""
     places = _places(error)
     scale = 10**places
-    # With a tolerance, so that ends that need no rounding stay.
+    # A tolerance keeps ends that need no rounding.
     below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
     return f"{below:,.{places}f} to {above:,.{places}f}%"
 
 
 def _places(error: float) -> int:
-    """Return the number of decimals of a percentage at which its error has two digits."""
+    """Return the number of decimals of a percentage for which its error has two digits."""
     return min(12, max(0, 1 - math.floor(math.log10(100 * error)))) if error > 0 else 2
 
 
@@ -153,7 +153,7 @@ def promise(guarantee: Guarantee) -> str:
 
 
 def shuffled_promise(guarantee: Guarantee) -> str:
-    """Return what holds in addition if somebody shuffles the reports."""
+    """Return the additional guarantee if somebody shuffles the reports."""
     return (
         "Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any "
         f"other changes the probability of any result by {at_most(guarantee)}."
@@ -161,12 +161,12 @@ def shuffled_promise(guarantee: Guarantee) -> str:
 
 
 def lead(guarantee: Guarantee) -> str:
-    """Return what the guarantee is worth to the sender of a report."""
+    """Return what the guarantee means to the sender of a report."""
     return worth(guarantee.epsilon, doubt=DOUBT, delta=guarantee.delta)
 
 
 def meaning(guarantee: Guarantee) -> list[str]:
-    """Return what the guarantee is, and against whom it holds."""
+    """Return the meaning of the guarantee, and against whom it holds."""
     return [
         promise(guarantee),
         "This holds against everybody, including the collector, whatever is done with the reports.",
@@ -185,18 +185,18 @@ def exclusions() -> list[str]:
 
 
 _MOST = 30
-# How many values that are perhaps zero are drawn beside others: they show how large the noise is.
+# This many values that may be zero are drawn beside others: they show how large the noise is.
 _MOST_PERHAPS_ZERO = 5
-# Inches: of a row, of all rows at least, and of what is below them.
+# Inches: the height of a row, the minimum for all rows, and the space below them.
 _ROW, _LEAST, _BELOW = 0.24, 1.2, 0.45
 _LONGEST_NAME = 24
-# Points: as wide as a name may be, of the 331 that the figure has.
+# Points: the largest width of a name, of the figure's 331.
 _WIDEST_NAME = 125
 _NAME_SIZE = 9
 
 
 def drawn(estimate: FrequencyEstimate) -> list[int]:
-    """Return the places of the values to draw: at most 30; if some are significant, at most 5 of the others."""
+    """Return the positions of the values to draw: at most 30; if some are significant, at most 5 of the others."""
     found = int(estimate.significant.sum())
     return most_frequent(estimate, min(_MOST, found + _MOST_PERHAPS_ZERO) if found else _MOST)
 
@@ -209,7 +209,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     if not places.size:
         say_empty(axes, "there are no values")
         return figure
-    # Few bars are no thicker than many are.
+    # A few bars are no thicker than many bars.
     thick = 0.62 * _ROW * places.size / tall
     rows, shares = np.arange(places.size), 100 * np.clip(estimate.raw, 0, 1)[places]
     for is_found, color, name in ((True, BLUE, "significantly above zero"), (False, BAND, "perhaps zero")):
@@ -221,7 +221,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.hlines(rows, low, high, color=INK, linewidth=1.3, label=name)
     axes.plot(np.concatenate((low, high)), np.tile(rows, 2), "|", color=INK, markersize=4, markeredgewidth=1.3)
     names = [label_text(estimate.labels[place]) for place in places.tolist()]
-    # Labels may contain dollar signs, which are not formulas here.
+    # Labels may contain dollar signs, which do not mark formulas here.
     axes.set_yticks(
         rows,
         [fitting(each, widest=_WIDEST_NAME, size=_NAME_SIZE, longest=_LONGEST_NAME) for each in names],
@@ -238,7 +238,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     return figure
 
 
-# Rows of a table on the page; files have all of them.
+# Rows of a table on the page; files have all rows.
 _MOST_ROWS = 100
 
 
@@ -314,7 +314,7 @@ _ROWS = 10
 
 
 def survey_cell(survey: Survey) -> Cell:
-    """Return the cell of a survey: what everybody who answers knows of it."""
+    """Return the notebook cell of a survey: the facts known to everybody who answers."""
     alphabet = getattr(survey, "alphabet", None)
     known = "any text" if alphabet is None else f"{alphabet.size:,} values"
     title = f", {label_text(survey.title)}" if survey.title else ""
@@ -333,7 +333,7 @@ def survey_cell(survey: Survey) -> Cell:
 
 
 def tally_cell(tally: Tally) -> Cell:
-    """Return the cell of a tally: how much was counted; what it says, the survey estimates."""
+    """Return the notebook cell of a tally: how much was counted; the survey makes the estimates."""
     return Cell(
         title=f"Tally of the reports of {people(tally.users)}",
         head=(),
@@ -347,7 +347,7 @@ def tally_cell(tally: Tally) -> Cell:
 
 
 def frequencies_cell(estimate: FrequencyEstimate) -> Cell:
-    """Return the cell of an estimate of frequencies: the most frequent values."""
+    """Return the notebook cell of an estimate of frequencies: the most frequent values."""
     told, first = facts(estimate), (*PROMISE_NAMES, "Other", "Note")
     left = len(estimate.labels) - _ROWS
     more = [("More", f"{left:,} less frequent values are in the table of to_pandas().")] if left > 0 else []
@@ -365,7 +365,7 @@ _USED = "*"
 
 
 def recommended_heads(found: Recommendation) -> tuple[str, ...]:
-    """Return what the columns of a recommendation are called; notes have one where there are any."""
+    """Return the column names of a recommendation; notes get a column if there are any."""
     heads = ("mechanism", "± of a share", "bytes", "decoding", "note")
     return heads if any(row.note for row in found.rows) else heads[:-1]
 
@@ -387,7 +387,7 @@ def recommended_rows(found: Recommendation) -> list[tuple[str, ...]]:
 
 
 def recommendation_cell(found: Recommendation) -> Cell:
-    """Return the cell of a recommendation: the mechanisms, the lowest error first."""
+    """Return the notebook cell of a recommendation: the mechanisms, the lowest error first."""
     heads = recommended_heads(found)
     return Cell(
         title=f"Use {found.best}.",

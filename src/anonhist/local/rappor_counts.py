@@ -1,4 +1,4 @@
-"""Counts of RAPPOR reports that others collected, and their decoding."""
+"""Counts of RAPPOR reports that other programs collected, and their decoding."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from anonhist.local.randomizers.rappor import chance_of_one, logarithm, parse_pr
 from anonhist.local.shuffling import report_guarantee
 from anonhist.privacy import Guarantee, parse_whole_number
 
-# Smaller chances that a value leaves a bit unset are lost in the noise of any number of reports.
+# Smaller probabilities that a value leaves a bit unset are lost in the noise of any number of reports.
 _LEAST_FREE = 1e-6
 ARITHMETIC = "for {} of one person and value; what their devices did is taken from the file of parameters"
 
 
 @frozen
 class RapporParameters:
-    """Parameters of the devices, with the letters of the parameter file.
+    """Parameters of the devices, named by the letters of the parameter file.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class RapporParameters:
             )
 
     def check_candidates(self, candidates: RapporMap) -> None:
-        """Refuse candidates whose bits do not match the parameters, or that no report tells apart."""
+        """Refuse candidates whose bits do not match the parameters, or that no report can distinguish."""
         places, needed = candidates.places, self.m * self.h
         if places.shape != (needed, len(candidates.candidates)) or not 0 <= places.min() <= places.max() < self.k:
             raise UsageError(f"Each candidate must have {needed:,} bits, h in each cohort, as in the parameters.")
@@ -100,7 +100,7 @@ class RapporParameters:
             (p, q), covered = sorted((self.true_probability, self.false_probability)), "a single report"
             if p == 0 or q == 1:
                 return None
-            # Values differ in a single bit if there is no other.
+            # Without another bit, values differ in a single bit.
             epsilon = logarithm(max(q / p, (1 - p) / (1 - q)), 1) if self.k == 1 else report_epsilon(p, q, self.h)
         return report_guarantee(epsilon, ARITHMETIC.format(covered))
 
@@ -119,7 +119,7 @@ class RapporMap:
     Raises
     ------
     UsageError
-        If there is no candidate, or one twice.
+        If there is no candidate, or a duplicate one.
     """
 
     candidates: Converted[Iterable[str], tuple[str, ...]] = converted(distinct_candidates)
@@ -137,7 +137,7 @@ class RapporCounts:
     users
         Reports of each cohort, int64, shape (m,).
     bits
-        How many of these have each bit set, int64, shape (m, k).
+        The number of these with each bit set, int64, shape (m, k).
 
     Raises
     ------
@@ -178,7 +178,7 @@ class RapporCounts:
         correction: CorrectionLike = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
-        """Estimate how frequent each candidate is among the reports.
+        """Estimate the frequency of each candidate among the reports.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class RapporCounts:
         guarantee = given.guarantee
         if guarantee is None:
             raise UsageError("These reports were not private: some reveal with certainty which bits are set.")
-        # All hashes of a cohort find its only bit.
+        # All hashes of a cohort select its only bit.
         supports = Supports(places[:: given.h] if given.k == 1 else places, given.m, given.k)
         collision, others = self._others(supports)
         counts = BitCounts(
@@ -225,10 +225,10 @@ class RapporCounts:
         """Return the probability that labels collide, and that others support each cell, None if there are none."""
         given = self.parameters
         if given.k == 1:
-            # Of two values: the candidate sets the bit, and whoever has the other one sets none.
+            # There are two values: the candidate sets the bit, and people with the other value set none.
             return 0.0, np.zeros((given.m, 1))
         if given.m == given.h == 1 and np.unique(supports.places).size == supports.values:
-            # Basic RAPPOR: every bit belongs to one label, so no other label sets those of the candidates.
+            # In basic RAPPOR, every bit belongs to one label, so no other label sets the candidates' bits.
             unlisted = np.ones((1, given.k))
             unlisted[0, supports.places] = 0
             rest = given.k - supports.values
@@ -238,24 +238,24 @@ class RapporCounts:
 
 
 _NAMES = ["k", "h", "m", "p", "q", "f"]
-# What a candidate is called whose text is empty.
+# The name of a candidate with empty text.
 _EMPTY = "Empty"
 
 
 def read_rappor(params: str | Path, counts: str | Path, candidates: str | Path) -> tuple[RapporCounts, RapporMap]:
-    r"""Read what google/rappor collected, to be decoded without it.
+    r"""Read the files of google/rappor, to decode them without that program.
 
     Parameters
     ----------
     params
         One line of names, ``k,h,m,p,q,f``, and one of numbers.
     counts
-        One line for each of the m cohorts, no names: how many reports, then in how many of them each of the k bits
-        is set.
+        One line for each of the m cohorts, without names: the number of reports, then the number of them with each of
+        the k bits set.
     candidates
-        The map: one line for each candidate, no names: its text, then h bits for each cohort, cohort after cohort;
-        bit j, from 1, of cohort c, from 0, is the number c·k + j. An empty text is called "Empty". Where k = 1
-        (booleans), there is one candidate, which sets the bit, such as TRUE; whoever has the other value sets none.
+        The map: one line for each candidate, without names: its text, then h bits for each cohort, cohort after cohort;
+        bit j, from 1, of cohort c, from 0, is the number c·k + j. An empty text is called "Empty". If k = 1 (booleans),
+        there is one candidate, which sets the bit, such as TRUE; people with the other value set none.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def read_rappor(params: str | Path, counts: str | Path, candidates: str | Path) 
     Raises
     ------
     DataError
-        If a file is missing or not as said; the message says in which line, if it is about one.
+        If a file is missing or has another format; the message names the line, if it is about one.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def _parameters(path: str | Path) -> RapporParameters:
         raise _error(path, f"it needs a line of the names {','.join(_NAMES)} and one of six numbers")
     try:
         k, h, m = (int(text) for text in rows[1][:3])
-        # Not every text: a few letters may write a number that fills the memory.
+        # Some texts are refused: a few letters may denote a number that fills the memory.
         p, q, f = (parse_probability(text, name="p, q and f") for text in rows[1][3:])
     except (ValueError, UsageError):
         raise _error(path, "k, h and m must be whole numbers, p, q and f decimals of a reasonable length") from None

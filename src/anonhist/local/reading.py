@@ -1,4 +1,4 @@
-"""Reports of local privacy into a tally: grouped on the engine, or streamed where there is nothing to group."""
+"""Reads reports of local privacy into a tally: grouped on the engine, or streamed if grouping would save nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 from anonhist.temporary_folder import temporary_folder
 
-# Where more different reports are possible, grouping them saves nothing: they are counted as they come.
+# If more different reports are possible, grouping them saves nothing: they are counted as they arrive.
 _MOST_GROUPS = 1 << 22
 _BATCH_BYTES, _BATCH_ROWS = 1 << 26, 1 << 20
 _WHOLE_TYPES = {
@@ -65,34 +65,34 @@ def tally_reports(
     Parameters
     ----------
     survey
-        Whose reports they are; every row says so by the survey's digest, in the column ``survey``.
+        The survey of the reports; every row has the survey's digest in the column ``survey``.
     sources
         A path or pattern, or several: .parquet, .csv, .ndjson or .jsonl; .gz and .zst too. ``"-"`` is standard input,
         JSON lines or CSV. Or a table in memory, or several: PyArrow, pandas, Polars, DuckDB, Ibis and Spark, with the
-        columns of the files. Tables of Spark are counted on the cluster: equal reports by grouping or, where more than
-        2^22 different ones are possible, partition by partition, for which the executors need this package.
+        columns of the files. Tables of Spark are counted on the cluster: equal reports by grouping or, if more than
+        2^22 different ones are possible, partition by partition, which requires this package on the executors.
     skip_bad
-        How many rows may be left out, in all sources together: rows that answer another survey, and those of which
-        :meth:`Survey.possible` says that no device can have sent them. By default none. A row that breaks the format of
+        The number of rows that may be left out, in all sources together: rows that answer another survey, and rows that
+        no device can have sent, according to :meth:`Survey.possible`. The default is 0. A row that breaks the format of
         its file, such as a line with too many fields, always makes the file unreadable.
     progress
         Receives the share done, in [0, 1].
     notify
-        Called once with a sentence if rows were left out; it says how many, which is for the operator alone.
+        Called once with a sentence if rows were left out; it gives their number, which is for the operator alone.
 
     Returns
     -------
     Tally
-        Of all reports together.
+        The tally of all reports together.
 
     Raises
     ------
     DataError
-        If a file is missing or damaged, or if more rows than ``skip_bad`` are invalid. The message names the first
-        such row of its file by its position, counted from 1 without a line of names, and holds no value; rows of Spark
-        have no positions. Nothing is counted then.
+        If a file is missing or damaged, or if more rows than ``skip_bad`` are invalid. The message names the first such
+        row of its file by its position, counted from 1 without the header line, and contains no value; rows of Spark
+        have no positions. In this case, nothing is counted.
     UsageError
-        If a file or table is named twice, or ``skip_bad`` is no whole number from 0 on.
+        If a file or table is named twice, or ``skip_bad`` is not a whole number of at least 0.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 
 def _listed(sources: Any) -> list[Any]:
-    """Return files and tables one by one, or refuse what would count twice."""
+    """Return files and tables one by one, or refuse those that would count twice."""
     listed = [sources] if isinstance(sources, str | os.PathLike | SparkFiles) or is_table(sources) else list(sources)
     if any(isinstance(each, SparkFiles) for each in listed):
         raise UsageError(
@@ -144,14 +144,14 @@ def _listed(sources: Any) -> list[Any]:
 
 
 class _Allowance:
-    """How many rows may be left out, and how many were."""
+    """The number of rows that may be left out, and the number that were."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.used = 0
 
     def use(self, counted: Counted) -> bool:
-        """Leave out as many more as were not counted; return whether that is still allowed."""
+        """Leave out the rows that were not counted; return whether that is still allowed."""
         self.used += counted.foreign + counted.impossible
         return self.used <= self.most
 
@@ -177,7 +177,7 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
 
 
 def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterator[Tally]:
-    """Count a table of Spark where it is."""
+    """Count a table of Spark on its cluster."""
     foreign = 0
     with holder_of(source).open() as opened:
         for counted in count_on_cluster(survey, opened.table, "The table", most_groups=_MOST_GROUPS):
@@ -189,7 +189,7 @@ def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterato
 
 
 def _wrong(bad: _Allowance, *, is_foreign: bool, where: str = "") -> str:
-    """Describe what is wrong with a row, and how to leave such rows out."""
+    """Describe the problem with a row, and how to leave out such rows."""
     wrong = (
         "holds reports of another survey; count them with the file of that survey"
         if is_foreign
@@ -200,7 +200,7 @@ def _wrong(bad: _Allowance, *, is_foreign: bool, where: str = "") -> str:
 
 
 def _counted_query(survey: Survey, query: Any) -> tuple[Any, int]:
-    """Return what the engine is asked for, equal reports as one if few differ, and how many rows at a time."""
+    """Return the engine's query, which groups equal reports if few differ, and how many rows to fetch at a time."""
     if is_groupable(survey, most=_MOST_GROUPS):
         names = ", ".join(query.columns)
         return query.aggregate(f"{names}, count(*) AS {TIMES}", names), _BATCH_ROWS
@@ -209,8 +209,8 @@ def _counted_query(survey: Survey, query: Any) -> tuple[Any, int]:
 
 
 def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _Allowance) -> DataError:
-    """Return what to tell of the first row that is invalid, having looked for it in the order of the file."""
-    # Counting takes rows as they come; their positions need the order, which takes longer.
+    """Search for the first invalid row in the order of the file, and return its description."""
+    # Counting takes rows as they arrive; their positions need the order, which takes longer.
     connection.execute("SET preserve_insertion_order = true")
     passed = 0
     for batch in batches(query, _BATCH_ROWS if survey.report_bytes < 64 else 1 << 12):
@@ -241,7 +241,7 @@ def _open_reports(
 
 
 def _named_in_memory(connection: Any, source: Any) -> Opened:
-    """Return a table in memory as one that DuckDB reads."""
+    """Return a table in memory in a form that DuckDB reads."""
     import narwhals as nw
 
     if type(source).__module__.startswith("pyarrow"):
@@ -259,13 +259,13 @@ def _named_in_memory(connection: Any, source: Any) -> Opened:
 
 
 def _text_in_report(value: Any) -> str | None:
-    """Return what a value would be in a file of text: bytes are hexadecimal there."""
+    """Return a value as a text file would contain it: bytes are hexadecimal there."""
     if isinstance(value, bytes):
         return value.hex()
     try:
         return value_name(value)
     except DataError:
-        # What has no name is no report.
+        # A value without a name is not a report.
         return ""
 
 
@@ -277,10 +277,10 @@ def _share(progress: Callable[[float], None] | None, place: int, files: int) -> 
 
 @contextmanager
 def spool_stdin() -> Iterator[str]:
-    """Copy standard input to a file that only this user can read, and that is removed afterwards.
+    """Copy standard input to a file that only this user can read, and remove the file afterwards.
 
-    Its ending says what it is: JSON lines where it begins with a brace, else CSV. The first byte may decide that, since
-    reports are private before they come here.
+    Its ending states its format: JSON lines if it begins with a brace, else CSV. The first byte may decide that,
+    because reports are private before they arrive here.
     """
     with temporary_folder() as folder:
         stream = sys.stdin.buffer
@@ -293,8 +293,8 @@ def spool_stdin() -> Iterator[str]:
 
 
 def _query(survey: Survey, named: Opened, what: str) -> Any:
-    """Return what the engine is to compute: every column of the reports, and whether a row is foreign."""
-    # Names of columns of reports are no data, whatever has them.
+    """Return the query for the engine: every column of the reports, and whether a row is foreign."""
+    # Column names of reports are not data, whatever contains them.
     header, relation = replace(named.header, schema=Schema.DECLARED), named.table.to_native()
     check_columns(survey, (*header.names, *header.folders), what)
     for name in names_of(survey):
@@ -309,7 +309,7 @@ def _query(survey: Survey, named: Opened, what: str) -> Any:
 
 
 def _expression(column: WholeColumn | BytesColumn, place: str, kind: str, what: str) -> str:
-    """Return what the engine is to make of the column in this place, of this type: −1 or null of what is no report."""
+    """Return the engine's expression for a column in this place, of this type: −1 or null for an invalid report."""
     name = quoted(place)
     if isinstance(column, WholeColumn):
         is_whole = {
@@ -350,9 +350,9 @@ def opened_values(
 ) -> Iterator[Iterator[list[str]]]:
     """Open a column of a file, a pattern or ``-`` (standard input) as texts, in batches and in any order.
 
-    ``label`` may be left out where there is only one column. ``format`` is ``"events"``, the default, or ``"labels"``
-    (one label per line); standard input needs it or ``label``. A row without a value is refused, in a message that
-    holds none.
+    ``label`` may be left out if there is only one column. ``format`` is ``"events"``, the default, or ``"labels"`` (one
+    label per line); standard input needs it or ``label``. A row without a value is refused; the message contains no
+    value.
     """
     check_stated(source, format, label, header=header)
     if format == "labels" and (label is not None or delimiter is not None):
@@ -360,7 +360,7 @@ def opened_values(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )
     with connect(spilling=Spilling.FORBIDDEN) as connection:
-        # What fails while the values are used is no matter of the input.
+        # Failures while the values are used are not about the input.
         with translate_failures("The input", path=source):
             keys = [required_key(label)] if form_of(source, format) is Form.JSON else []
             named = file_table(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)

@@ -1,4 +1,4 @@
-"""Rows of reports as engines return them: which are sound, and reports and tallies of those."""
+"""Rows of reports as engines return them: which are valid, and the reports and tallies they give."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Whether a row answers another survey.
 FOREIGN = "is_foreign"
-# How many equal rows there were.
+# The number of equal rows.
 TIMES = "times"
 
 
@@ -41,26 +41,26 @@ class TallySum:
             self._parts.append(self._parts.pop() + self._parts.pop())
 
     def sum(self) -> Tally:
-        """Return what all add up to."""
+        """Return the sum of all tallies."""
         while len(self._parts) > 1:
             self._parts.append(self._parts.pop() + self._parts.pop())
         return self._parts[0]
 
 
 def names_of(survey: Survey) -> list[str]:
-    """Return the columns, or keys of JSON lines, that reports of a survey have."""
+    """Return the columns of a survey's reports, or their keys in JSON lines."""
     return ["survey", *(column.name for column in survey.columns)]
 
 
 def check_columns(survey: Survey, columns: Iterable[str], what: str) -> None:
-    """Refuse what lacks a column that reports of a survey have."""
+    """Refuse a table without a column that the survey's reports have."""
     names = names_of(survey)
     if not set(names) <= set(columns):
         raise DataError(f"{what} does not hold reports of this survey, which have the columns {', '.join(names)}.")
 
 
 def is_groupable(survey: Survey, *, most: int) -> bool:
-    """Return whether no more different reports than these are possible, so that an engine had better group them."""
+    """Return whether at most ``most`` different reports are possible, so that an engine should group them."""
     sizes = [column.size for column in survey.columns if isinstance(column, WholeColumn)]
     return len(sizes) == len(survey.columns) and prod(sizes) <= most
 
@@ -80,7 +80,7 @@ def foreign_rows(batch: Any) -> NDArray[np.bool_]:
 
 
 def reports_of(survey: Survey, batch: Any, rows: NDArray[np.bool_]) -> Reports:
-    """Return some rows of a record batch as reports; bytes of theirs are of the right length."""
+    """Return some rows of a record batch as reports; their bytes have the right length."""
     chosen = batch if rows.all() else batch.filter(rows)
     return Reports(survey.digest, {each.name: _array(each, chosen.column(each.name)) for each in survey.columns})
 
@@ -97,7 +97,7 @@ def _array(column: WholeColumn | BytesColumn, values: Any) -> NDArray[Any]:
 
 
 class Counted(NamedTuple):
-    """What was counted, and how many rows were left out: they answer another survey, or no device can send them."""
+    """The counted reports, and the number of rows left out: from another survey, or impossible for any device."""
 
     tally: Tally
     foreign: int
@@ -105,7 +105,7 @@ class Counted(NamedTuple):
 
 
 def count_rows(survey: Survey, batches: Iterable[Any]) -> Generator[Counted, None, None]:
-    """Count the reports in each batch of rows, every one as often as the column of times says, if there is one."""
+    """Count the reports in each batch of rows, each as often as the column of multiplicities says, if there is one."""
     for batch in batches:
         sound, foreign = sound_rows(survey, batch), foreign_rows(batch)
         reports = reports_of(survey, batch, sound)
@@ -130,7 +130,7 @@ class _Told(IntEnum):
 
 
 def count_on_cluster(survey: Survey, table: Any, what: str, *, most_groups: int) -> Iterator[Counted]:
-    """Count the reports in a Narwhals table of Spark; yield tallies, and how many rows were left out of each."""
+    """Count the reports in a Narwhals table of Spark; yield tallies, and the number of rows left out of each."""
     native = table.to_native()
     types = dict(native.dtypes)
     check_columns(survey, types, what)
@@ -141,7 +141,7 @@ def count_on_cluster(survey: Survey, table: Any, what: str, *, most_groups: int)
 
 
 def _grouped(survey: Survey, query: Any) -> Iterator[Counted]:
-    """Let the cluster count equal reports: no more different ones come from it than can be told apart."""
+    """Let the cluster count equal reports: it returns no more rows than there are possible reports."""
     import narwhals as nw
 
     grouped = query.groupBy(*query.columns).count().withColumnRenamed("count", TIMES)
@@ -149,7 +149,7 @@ def _grouped(survey: Survey, query: Any) -> Iterator[Counted]:
 
 
 def _by_partition(survey: Survey, query: Any) -> Iterator[Counted]:
-    """Let each partition count its reports, and add the tallies up here."""
+    """Let each partition count its reports, and add up the tallies here."""
     cells, counts = numbers_of_partitions(query, partial(_partial_tally, survey))
     told = {each: int(counts[cells == each].sum()) for each in _Told}
     tally = Tally(survey.digest, told[_Told.USERS], *sum_equal(cells[cells >= 0], counts[cells >= 0]))
@@ -171,18 +171,18 @@ def _partial_tally(survey: Survey, batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
-    """Return what Spark is to compute of a column: its value or, for one that no report has, −1 or null."""
+    """Return Spark's expression for a column: its value or, if no report has it, −1 or null."""
     name = f"`{column.name}`"
     if isinstance(column, WholeColumn):
         if kind == "string":
-            # A cast alone would take signs, blanks and fractions.
+            # A cast alone would accept signs, blanks and fractions.
             is_whole = f"translate({name}, '0123456789', '') = '' AND ({name} = '0' OR left({name}, 1) <> '0')"
             value = f"CASE WHEN {is_whole} THEN try_cast({name} AS bigint) END"
         elif kind in _WHOLE_TYPES or kind.endswith(",0)"):
             value = f"try_cast({name} AS bigint)"
         else:
             raise DataError(f"{what} must hold whole numbers in its column {column.name!r}.")
-        # Numbers out of range are one group, however many there are.
+        # Numbers out of range form one group, however many there are.
         return f"CASE WHEN {value} BETWEEN 0 AND {column.size - 1} THEN {value} ELSE -1 END"
     if kind == "string":
         is_hex = f"length({name}) = {2 * column.width} AND translate({name}, '0123456789abcdef', '') = ''"

@@ -1,4 +1,4 @@
-"""The reports that devices send: one row per person, columns of two kinds."""
+"""The reports that devices send: one row per person, with two kinds of columns."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class Reports(Tabular, Saved):
     survey
         The digest of the survey that they answer.
     columns
-        Name to array; the first axis is the person. Whole numbers are int64, shape (n,); bytes are uint8,
-        shape (n, width).
+        A mapping from name to array; the first axis is the person. Whole numbers are int64, shape (n,); bytes are
+        uint8, shape (n, width).
     """
 
     known_as = "reports"
@@ -101,7 +101,7 @@ class Reports(Tabular, Saved):
         UsageError
             If the digest of the survey is another one.
         DataError
-            If the columns are not these.
+            If the columns are not those of the survey.
         """
         if self.survey != survey:
             raise UsageError(
@@ -141,7 +141,7 @@ class Tally(Shown, Tabular, Saved):
     survey
         The digest of the survey whose reports were counted.
     users
-        How many people reported, from 0 to 2⁶².
+        The number of people who reported, from 0 to 2⁶².
     cells : ndarray of int64, shape (m,)
         The cells that occur, ascending, each once.
     counts : ndarray of int64, shape (m,)
@@ -217,6 +217,6 @@ def count_cells(cells: NDArray[np.int64], *, size: int) -> tuple[NDArray[np.int6
 
 
 def nonzero_cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells whose count is not zero, and their counts."""
+    """Return the cells with nonzero counts, and their counts."""
     cells = np.flatnonzero(counts)
     return cells, counts[cells]

@@ -1,10 +1,10 @@
-"""Amplification by shuffling: the joint guarantee of many reports once nobody knows who sent which.
+"""Amplification by shuffling: the joint guarantee of many reports whose senders are unknown.
 
 Each of n users sends one report of the same ε₀-local randomizer, independently, and a trusted shuffler removes the
-senders. Let E = e^ε₀. Whatever the others answer, some of their reports can be taken for *clones*, drawn as if from one
-of the two values that the attacker wants to distinguish: C ~ Binomial(n − 1, r) clones, of which A ~ Binomial(C, 1/2)
-are of the first kind. The user's own report is of the kind of their value with probability E/(E+1), so the guarantee of
-shuffling is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) between
+senders. Let E = e^ε₀. Whatever the others answer, some of their reports can be regarded as *clones*, drawn as if from
+one of the two values that the attacker wants to distinguish: C ~ Binomial(n − 1, r) clones, of which A ~ Binomial(C,
+1/2) are of the first kind. The user's own report is of the kind of their value with probability E/(E+1), so the
+guarantee of shuffling is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) between
 
     (A + B, C − A + 1 − B) ~ P  and  (A + 1 − B, C − A + B) ~ Q,    B ~ Bernoulli(E/(E+1)).
 
@@ -30,15 +30,15 @@ from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, Privac
 if TYPE_CHECKING:
     from anonhist.numeric.arrays import Floats
 
-# Larger numbers of users and smaller local epsilons are set to these, on the safe side, so that floats suffice.
+# Larger numbers of users and smaller local epsilons are set to these, which is safe, so that floats suffice.
 MOST_USERS = 2**32
 LEAST_EPSILON = 2.0**-10
-# Above it, clones are so rare that they change nothing, even with this many users.
+# Above this, clones are so rare that they change nothing, even with this many users.
 LARGEST_EPSILON = 64.0
 
 # Relative error allowed for every probability computed here; many times the error in the proof note.
 _SLACK = 2.0**-20
-# Clones are counted inside a window; their number lies outside with at most this part of delta. The least is 1e-64.
+# Clones are counted inside a window; their number lies outside with at most this share of delta. The least is 1e-64.
 _PART_OUTSIDE = 2.0**-20
 _LEAST_OUTSIDE = 1e-70
 _BLOCKS = 1024
@@ -46,7 +46,7 @@ _NODES = 128
 
 
 class CloneBound(Enum):
-    """How many of the others' reports are taken for clones.
+    """The number of the others' reports that are regarded as clones.
 
     ``STRONGER``, r = 2/(E+1), the bound of 2023, is better for every ε₀, and holds for every ε₀-local
     randomizer that all users share. The proof is in docs/proofs/shuffling.md, because the published proof has an
@@ -77,20 +77,20 @@ def shuffled_epsilon(
     Parameters
     ----------
     epsilon
-        ε₀ of each report by itself, exact, > 0; δ = 0.
+        ε₀ of each single report, exact, > 0; δ = 0.
     users
-        n, how many reports are shuffled, from 1 to 2⁶². More than 2³² are counted as 2³².
+        The number n of shuffled reports, from 1 to 2⁶². More than 2³² count as 2³².
     delta
         δ of the shuffled reports, exact, > 0 and < 1.
     bound
-        How many reports are taken for clones.
+        How many reports are regarded as clones.
 
     Returns
     -------
     Fraction
         A decimal of at most five digits, rounded up: the shuffled reports are (result, δ)-differentially private,
-        the rounding of floats included. Never more than ``epsilon``, and exactly ``epsilon`` if shuffling does not
-        help: then δ is not used.
+        including the rounding of floats. It is never more than ``epsilon``, and exactly ``epsilon`` if shuffling does
+        not help: then δ is not used.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def shuffled_delta(
     Parameters
     ----------
     epsilon, users, bound
-        As of :func:`shuffled_epsilon`.
+        As for :func:`shuffled_epsilon`.
     central_epsilon
         Any number > 0.
 
@@ -179,7 +179,7 @@ def shuffled_epsilon_closed_form_2021(epsilon: EpsilonLike, *, users: int, delta
 
     ``ln(1 + (E−1)/(E+1) · (8·√(E·ln(4/δ)/n) + 8E/n))``, E = e^ε₀, for ε₀ ≤ ln(n / (16·ln(2/δ))).
 
-    Parameters, result and errors are those of :func:`shuffled_epsilon`; a larger ε₀ is refused too.
+    Parameters, result and errors are those of :func:`shuffled_epsilon`; a larger ε₀ is refused, too.
     Source: Feldman and others 2021, Theorem 3.1.
 
     Examples
@@ -199,7 +199,7 @@ def shuffled_epsilon_closed_form_2023(epsilon: EpsilonLike, *, users: int, delta
 
     ``ln(1 + (E−1) · (4·√(2·ln(4/δ)/((E+1)·n)) + 4/n))``, E = e^ε₀, for ε₀ ≤ ln(n / (8·ln(2/δ)) − 1).
 
-    Parameters, result and errors are those of :func:`shuffled_epsilon`; a larger ε₀ is refused too.
+    Parameters, result and errors are those of :func:`shuffled_epsilon`; a larger ε₀ is refused, too.
     Source: Feldman and others 2023, Theorem 3.2, for the bound ``CloneBound.STRONGER``.
 
     Examples
@@ -216,7 +216,7 @@ def shuffled_epsilon_closed_form_2023(epsilon: EpsilonLike, *, users: int, delta
 
 @dataclass(frozen=True)
 class _ShuffledReports:
-    """How many clones there may be: ``masses[i]`` bounds the chance of at least ``clones[i]`` and fewer than the next.
+    """Possible numbers of clones: ``masses[i]`` bounds the chance of at least ``clones[i]`` and fewer than the next.
 
     With more clones the divergence is smaller: the attacker could add another clone as noise. So every block
     is replaced by its lower end.
@@ -231,7 +231,7 @@ class _ShuffledReports:
     def of(cls, epsilon: float, users: int, bound: CloneBound, *, outside: float) -> _ShuffledReports:
         epsilon = max(math.nextafter(epsilon, math.inf), LEAST_EPSILON)
         others, (chance, rest) = min(users, MOST_USERS) - 1, bound.chances(epsilon)
-        # Bernstein: the count is farther from its mean than this with probability at most `outside`.
+        # Bernstein's inequality: the count is farther from its mean than this with probability at most `outside`.
         doubt = math.log(2 / outside)
         distance = doubt / 3 + math.sqrt(doubt * doubt / 9 + 2 * doubt * others * chance * rest)
         lowest = max(0, math.floor(others * chance - distance) - 1)
@@ -249,11 +249,11 @@ class _ShuffledReports:
         """Bound δ(central) for each number of clones from above.
 
         For C clones it is (E−w)/(E+1)·P(A = a−1) − (w−1)·P(A ≥ a), w = e^central, with a the least number of reports
-        of the first kind at which P > w·Q. The first term is taken too large, the second too small.
+        of the first kind at which P > w·Q. The first term is bounded from above, the second from below.
         """
         clones = self.clones[:, np.newaxis]
         ratio = math.tanh(central / 2) / math.tanh(self.epsilon / 2)
-        # Rounded up to all reports, `first` is all of them: P > w·Q there, as long as central < epsilon.
+        # Rounding up may set `first` to all reports: P > w·Q there, as long as central < epsilon.
         first = np.minimum(np.floor((clones + 1) / 2 * (1 + ratio)), clones) + 1
         step = np.maximum(1, np.ceil(1.5 * np.sqrt(clones) / _NODES))
         logs = _log_binomial(clones, np.hstack([first - 1, first + step * np.arange(_NODES + 1)]), 0.5, 0.5)
@@ -273,7 +273,7 @@ class _ShuffledReports:
 def _log_binomial(trials: Floats | np.float64, successes: Floats, chance: float, rest: float) -> Floats:
     """Return the logarithm of a binomial probability; −∞ above the number of trials.
 
-    Written as deviance and Stirling's remainder (Loader 2000), so that nothing large cancels.
+    It is written as deviance and Stirling's remainder (Loader 2000), so that nothing large cancels.
     """
     inside = np.minimum(successes, trials)
     failures = trials - inside
@@ -300,7 +300,7 @@ def _log_factorial_remainder(k: Floats | np.float64) -> Floats:
     large, few = np.maximum(k, 16), k < 16
     inverse = 1 / large
     squares = inverse * inverse
-    # 1/(12k) − 1/(360k³) + 1/(1260k⁵), in place: a search for epsilon takes most of its time here.
+    # 1/(12k) − 1/(360k³) + 1/(1260k⁵), in place, because a search for epsilon takes most of its time here.
     series = squares / 1260
     series = np.subtract(1 / 360, series, out=series)
     series *= squares
@@ -335,11 +335,11 @@ def _refuse_above(epsilon: Fraction, odds: float, year: str, formula: str) -> No
 
 
 def _round_up(value: float) -> Fraction:
-    """Return a decimal of five digits that is larger, with room for the rounding of the formula that gave it."""
+    """Return a larger decimal of five digits, with room for the rounding errors of the formula behind the value."""
     return Fraction(Context(prec=5, rounding=ROUND_CEILING).create_decimal(Decimal(value * (1 + 2.0**-40))))
 
 
-# Above, a report reveals nearly everything; below, nearly nothing: estimating a share would need 10¹⁸ people.
+# Above this, a report reveals nearly everything; below, nearly nothing: estimating a share would need 10¹⁸ people.
 LARGEST_REPORT_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
 ARITHMETIC = (
     "every answer is randomized on the device of the person who gives it, with exact probabilities, so nobody has to "

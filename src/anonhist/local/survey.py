@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from anonhist.local.estimate import RawEstimate
 
 SYSTEM = SystemSource()
-# As much as a line of JSON may hold.
+# The largest size of a line of JSON.
 MOST_REPORT_BYTES = 1 << 24
 # Reports are drawn in chunks of this many bytes, which fit in a level-2 cache, and at least this many reports: with
 # fewer, the overhead of a call dominates.
@@ -64,7 +64,7 @@ class Survey(Shown, Saved, ABC):
 
     known_as = "survey"
     name: ClassVar[str]
-    # Whether almost every report is unique, so that shares of reports say nothing.
+    # Whether almost every report is unique, so that shares of reports carry no information.
     is_sparse: ClassVar[bool] = False
     # Names of parameters in files, if different.
     in_files: ClassVar[Mapping[str, str]] = {}
@@ -100,7 +100,7 @@ class Survey(Shown, Saved, ABC):
     @property
     @abstractmethod
     def cells(self) -> int:
-        """How many cells a tally counts; they are numbered from 0."""
+        """The number of cells that a tally counts; they are numbered from 0."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Survey(Shown, Saved, ABC):
         Parameters
         ----------
         users
-            n, how many people report, all of them honest.
+            The number n of people who report, all of them honest.
         delta
             δ of the guarantee, in (0, 1).
 
@@ -144,11 +144,11 @@ class Survey(Shown, Saved, ABC):
 
     @property
     def report_bytes(self) -> int:
-        """Bytes that a report needs, packed."""
+        """The number of bytes that a report needs, packed."""
         return -(-sum(column.bits for column in self.columns) // 8)
 
     def check_report_size(self) -> None:
-        """Refuse a survey whose reports are too large to be made, or read as lines of text.
+        """Refuse a survey with reports that are too large to be made, or to be read as lines of text.
 
         Raises
         ------
@@ -168,13 +168,13 @@ class Survey(Shown, Saved, ABC):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Public sentences with what users of this survey should know besides the guarantee."""
+        """Public sentences that users of this survey should know besides the guarantee."""
         return ()
 
     # The device
 
     def randomize(self, values: Any, *, source: RandomSource = SYSTEM) -> Reports:
-        """Return the reports of devices with these values, one each, independent.
+        """Return independent reports of devices with these values, one each.
 
         Parameters
         ----------
@@ -217,11 +217,11 @@ class Survey(Shown, Saved, ABC):
 
     @property
     def _working_bytes(self) -> int:
-        """Bytes of memory that drawing one report takes, about."""
+        """The approximate number of bytes of memory for drawing one report."""
         return 8 * len(self.columns)
 
     def _answers(self, values: Any) -> NDArray[Any]:
-        """Return the internal form of the values; a single string is refused, since it is not a list of its characters.
+        """Return the internal form of the values; a single string is refused: it is not a list of its characters.
 
         A device that accepted it would report each character, and pay for each report.
         """
@@ -251,7 +251,7 @@ class Survey(Shown, Saved, ABC):
         Parameters
         ----------
         reports
-            Of this survey.
+            Reports of this survey.
 
         Returns
         -------
@@ -310,7 +310,7 @@ class Survey(Shown, Saved, ABC):
             raise DataError(f"Report {int(mask.argmin()) + 1:,} is invalid for this survey; nothing was counted.")
 
     def _tally(self, reports: Reports) -> Tally:
-        """Count reports that are possible, all of them."""
+        """Count reports, all of which are possible."""
         cells, counts = self._count_cells(reports.checked(self.digest, self.columns))
         return Tally(self.digest, len(reports), cells, counts)
 
@@ -322,7 +322,7 @@ class Survey(Shown, Saved, ABC):
         reports
             Distinct or not, in any order.
         times : ndarray of int64, shape (n,)
-            How many people sent each, ≥ 1.
+            The number of people who sent each, ≥ 1.
 
         Raises
         ------
@@ -359,7 +359,7 @@ class Survey(Shown, Saved, ABC):
         UsageError
             If it belongs to another survey.
         DataError
-            If this survey cannot have made it.
+            If this survey cannot have produced it.
         """
         if tally.survey != self.digest:
             raise UsageError("This tally belongs to another survey; estimate with the configuration that made it.")
@@ -388,12 +388,12 @@ class Survey(Shown, Saved, ABC):
         correction: CorrectionLike = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
-        """Estimate how frequent each value is among those who reported.
+        """Estimate the frequency of each value among those who reported.
 
         Parameters
         ----------
         tally
-            Of this survey, with at least one report.
+            A tally of this survey, with at least one report.
         candidates
             The values of interest, chosen before anybody sees the reports; all labels by default. Required if the
             survey accepts any text. The share of all other values is reported as ``other``.
@@ -403,16 +403,16 @@ class Survey(Shown, Saved, ABC):
             together, the default is ``"least-squares"``, because its error is lowest then. Local hashing does not
             allow least squares, because almost every report is the only one with its seed.
         correction
-            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
+            The correction for multiple tests: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
         level
-            Of intervals and tests.
+            The level of intervals and tests.
 
         Returns
         -------
         FrequencyEstimate
-            Raw estimates are unbiased. If labels can collide, they are by least squares over all candidates if these
-            can be separated, otherwise candidate by candidate; both are unbiased over the keys, and errors and
-            p-values include collisions of labels.
+            Raw estimates are unbiased. If labels can collide, they come from least squares over all candidates if these
+            can be separated, otherwise candidate by candidate; both are unbiased over the keys, and errors and p-values
+            include collisions of labels.
 
         Raises
         ------
@@ -436,7 +436,7 @@ MOST_ENTRIES = 2**20
 
 
 def check_entries(entries: int) -> None:
-    """Refuse a matrix that does not fit in memory: one of more than 2²⁰ entries."""
+    """Refuse a matrix that does not fit in memory: one with more than 2²⁰ entries."""
     if entries > MOST_ENTRIES:
         raise UsageError("The matrix of this survey has more than 2^20 entries; use a smaller survey.")
 

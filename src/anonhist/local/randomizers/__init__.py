@@ -1,1 +1,1 @@
-"""How a device randomizes its value: one file per mechanism, and the common code of each family."""
+"""Randomizers of devices: one file per mechanism, and the common code of each family."""

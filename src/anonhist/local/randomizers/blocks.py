@@ -24,7 +24,7 @@ from anonhist.randomness import RandomSource
 
 @frozen(kw_only=True)
 class BlockSurvey(ClosedSurvey):
-    """A survey whose report is a cell, more likely in the block of the value than in others.
+    """A survey whose report is a cell, which is more likely in the block of the value than in others.
 
     A report supports some values of its block. It carries no information about the values of another block, so its
     distribution depends on whether two values are in one block: the survey is not pure.
@@ -37,14 +37,14 @@ class BlockSurvey(ClosedSurvey):
 
     @abstractmethod
     def _with(self, blocks: int) -> BlockDesign:
-        """Return as many blocks, with room for all values."""
+        """Return this number of blocks, with room for all values."""
 
     @abstractmethod
     def _block_numbers(self) -> set[int]:
         """Return the numbers of blocks to choose from."""
 
     def _number(self, given: SupportsIndex | None) -> int:
-        """Return the number of blocks, by default the one with the lowest average error."""
+        """Return the number of blocks; by default, the one with the lowest average error."""
         if given is not None:
             return parse_whole_number(given, name="blocks", most=self.size)
         estimators = {each: BlockEstimator(self._with(each), self.size, self.epsilon) for each in self._block_numbers()}
@@ -83,7 +83,7 @@ class BlockSurvey(ClosedSurvey):
         room, estimator = self.block_design.design.items, self.estimator
         outside = estimator.offset - estimator.factor * estimator.ratio
         inside = estimator.factor * (1 - estimator.ratio) + estimator.offset
-        # All blocks are full except possibly the last; or some are empty.
+        # Either all blocks are full except possibly the last, or some are empty.
         fills = {min(room, self.size), self.size % room or room}
         if self.size <= room * (self.block_design.blocks - 1):
             fills.add(0)
@@ -109,7 +109,7 @@ class BlockSurvey(ClosedSurvey):
         share = np.clip(raw, 0, 1)
         neighbours = np.clip(self.estimator.block_share(beside, tally.users) - share, 0, 1 - share)
         errors = np.sqrt(self.estimator.variance(share, neighbours) / tally.users)
-        # Given how many reports are in the block, those that support a value nobody has are at most binomial.
+        # Given the number of reports in the block, the number that supports a value nobody has is at most binomial.
         tests = p_values(supports, beside, self.estimator.null_probability)
         return Raw(raw, errors, tests, self.estimator.limits(supports, beside, tally.users))
 
@@ -127,10 +127,10 @@ class HadamardResponse(BlockSurvey):
 
     Value x is column ``x mod (b − 1) + 1`` of block ``⌊x/(b − 1)⌋``. The rows of its block with +1 in its column are
     e^ε times as likely as all others. The matrix is Sylvester's: row i has −1 in column j if the binary numbers i and j
-    have an odd number of ones in common. With ``E = e^ε``, n times the variance of a value that nobody has is
-    ``2(2B − 1 + E)/(E − 1)²`` if people have values of other blocks, and ``(E + 1)(2B − 1 + E)/(E − 1)²`` if they have
-    others of its own; at best about ``8/(E − 1)`` on average, twice as much as the best mechanisms for large ε, and as
-    little for small ε. Decoding is the fastest of all.
+    have an odd number of ones in common. With ``E = e^ε``, n times the variance of a value that nobody has is ``2(2B −
+    1 + E)/(E − 1)²`` if people have values of other blocks, and ``(E + 1)(2B − 1 + E)/(E − 1)²`` if they have others of
+    its own; at best about ``8/(E − 1)`` on average, twice that of the best mechanisms for large ε, and the same for
+    small ε. Its decoding is the fastest of all.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ class HybridProjectiveGeometry(BlockSurvey):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.block_design  # which refuses a field that is too large
+        _ = self.block_design  # This refuses a field that is too large.
 
     def _prime(self, given: SupportsIndex | None) -> int:
         return (
@@ -335,7 +335,7 @@ class HybridProjectiveGeometry(BlockSurvey):
         return BlockDesign(space_for(self.field, -(-self.size // blocks)), blocks)
 
     def _block_numbers(self) -> set[int]:
-        # Those that spaces of each size fill; with more, some would be empty.
+        # Numbers of blocks that spaces of each size fill; with more blocks, some would be empty.
         found, points = set(), space_for(self.field, 2).points
         while points < self.field * self.size:
             found.add(-(-self.size // points))

@@ -1,4 +1,4 @@
-"""Surveys whose possible values are known beforehand: k-ary randomized response, Warner's, and subset selection."""
+"""Surveys with values that are known beforehand: k-ary randomized response, Warner's, and subset selection."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _MOST_LABELS = 2**24
 
 @frozen(kw_only=True)
 class ClosedSurvey(Survey):
-    """A survey whose possible values are known to everybody: an :class:`Alphabet`, or the whole numbers 0 to k − 1."""
+    """A survey with possible values that everybody knows: an :class:`Alphabet`, or the whole numbers 0 to k − 1."""
 
-    # The server's cost of all estimates, with n reports of k labels; empty if it should not be recommended.
+    # The server's cost of all estimates, with n reports of k labels; empty if the mechanism should not be recommended.
     decode_cost: ClassVar[str] = ""
     # None only if any text is accepted: in local hashing without an alphabet.
     alphabet: Converted[AlphabetLike, Alphabet | None] = converted(Alphabet.of)
@@ -45,7 +45,7 @@ class ClosedSurvey(Survey):
 
     @property
     def size(self) -> int:
-        """How many labels there are, k."""
+        """The number k of labels."""
         return self.labels.size
 
     def _codes(self, values: Any) -> NDArray[np.int64]:
@@ -56,7 +56,7 @@ class ClosedSurvey(Survey):
         """Return Q(report | value): rows in alphabet order, columns all possible reports, entries exact."""
 
     def _choose(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
-        """Return the codes of the candidates, None for all labels, and their names."""
+        """Return the codes of the candidates (None for all labels), and their names."""
         if candidates is None:
             if self.size > _MOST_LABELS:
                 raise UsageError(f"The alphabet has {self.size:,} labels; name the candidates of interest.")
@@ -93,7 +93,7 @@ class ClosedSurvey(Survey):
 
 
 class SupportProbabilities(ABC):
-    """Probabilities of supports; if there are cohorts, of the places of a value instead of the value."""
+    """Probabilities of support for values or, with cohorts, for the places of a value."""
 
     @property
     @abstractmethod
@@ -112,12 +112,12 @@ class SupportProbabilities(ABC):
 
     @cached_property
     def _kept_probability(self) -> ExponentialQuotient:
-        """P − q, exact."""
+        """p − q, exact."""
         return self.true_support_probability - self.false_support_probability
 
     @cached_property
     def _probabilities(self) -> tuple[float, float, float]:
-        """p, q and p − q; computed exactly, as for small ε the difference would vanish in floats."""
+        """p, q and p − q; computed exactly, because in floats the difference would vanish for small ε."""
         p, q = float(self.true_support_probability), float(self.false_support_probability)
         return p, q, float(self._kept_probability)
 
@@ -133,7 +133,7 @@ class PureSurvey(ClosedSurvey, SupportProbabilities):
 
     @abstractmethod
     def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
-        """Return how many reports support each of the values, or of all values, shape (m,)."""
+        """Return the number of reports that support each of the values, or each of all values, shape (m,)."""
 
     @property
     def forged_weight(self) -> ForgedWeight:
@@ -147,7 +147,7 @@ class PureSurvey(ClosedSurvey, SupportProbabilities):
         return q * (1 - q) / gap**2 + frequency * (1 - p - q) / gap
 
     def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:
-        """Return the unbiased estimates, before any decoder, of all values or of these, as the survey codes them."""
+        """Return the unbiased estimates, before any decoder, of all values or of these, in the survey's codes."""
         p, q, gap = self._probabilities
         supports = self._supports(tally, codes)
         raw = (supports / tally.users - q) / gap
@@ -160,7 +160,7 @@ class PureSurvey(ClosedSurvey, SupportProbabilities):
 
 @frozen(kw_only=True)
 class LabelSurvey(PureSurvey):
-    """A pure survey whose cells are the labels: a tally says how many reports support each."""
+    """A pure survey whose cells are the labels: a tally has the number of reports that support each."""
 
     @property
     def cells(self) -> int:
@@ -187,7 +187,7 @@ class LabelSurvey(PureSurvey):
 class KRR(LabelSurvey):
     """k-ary randomized response: ``Q(y | x) = e^ε/(e^ε + k − 1)`` if y = x, else ``1/(e^ε + k − 1)``.
 
-    Order-optimal for ε ≥ ln k, with the lowest error of all if k < 3e^ε + 2.
+    It is order-optimal for ε ≥ ln k, with the lowest error of all if k < 3e^ε + 2.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class KRR(LabelSurvey):
     Raises
     ------
     UsageError
-        If the alphabet has fewer than two labels or one twice, or epsilon is out of range.
+        If the alphabet has fewer than two labels or a duplicate label, or epsilon is out of range.
 
     Source: Kairouz and others 2016, §3.1.
 
@@ -232,7 +232,8 @@ class KRR(LabelSurvey):
         return tuple(tuple(same if y == x else other for y in range(self.size)) for x in range(self.size))
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
-        # With probability p − q the value, otherwise any label, including the value: one fewer draw to get right.
+        # The value with probability p − q, otherwise any label, including the value: there is one fewer draw to get
+        # right.
         kept = bernoulli(self._kept_probability, codes.size, source=source)
         return {"report": np.where(kept, codes, uniform_integers(self.size, codes.size, source=source))}
 
@@ -255,9 +256,9 @@ class KRR(LabelSurvey):
 
 @frozen(kw_only=True)
 class WarnerRR(KRR):
-    """Warner's randomized response: the true answer of two with probability ``e^ε/(e^ε + 1)``.
+    """Warner's randomized response: the true one of two answers, with probability ``e^ε/(e^ε + 1)``.
 
-    Optimal for two answers, for every loss and every ε; k-RR with k = 2.
+    It is optimal for two answers, for every loss and every ε; it is k-RR with k = 2.
 
     Parameters
     ----------
@@ -281,7 +282,7 @@ class WarnerRR(KRR):
     ['1/(e + 1)', 'e/(e + 1)']
     """
 
-    decode_cost: ClassVar[str] = ""  # k-RR is recommended instead
+    decode_cost: ClassVar[str] = ""  # k-RR is recommended instead.
     name: ClassVar[str] = "warner"
     alphabet: Converted[AlphabetLike, Alphabet] = converted(Alphabet.of, default=("no", "yes"))
 
@@ -296,7 +297,7 @@ class SubsetSelection(LabelSurvey):
     """Subset selection: the report is a set of exactly d labels; sets with the value are e^ε times as likely.
 
     It contains the value with probability ``p = e^ε·d/(e^ε·d + k − d)`` and is otherwise uniform; another label is in
-    it with probability ``q = (p(d − 1) + (1 − p)d)/(k − 1)``. The lowest error known; with d = 1 it is k-RR.
+    it with probability ``q = (p(d − 1) + (1 − p)d)/(k − 1)``. Its error is the lowest known; with d = 1 it is k-RR.
 
     Parameters
     ----------
@@ -388,7 +389,7 @@ class SubsetSelection(LabelSurvey):
         for holding in (True, False):
             rows = np.flatnonzero(holds == holding)
             others = random_subsets(self.size - 1, self.subset_size - holding, rows.size, source=source)
-            # Numbers of the other labels, with the value left out.
+            # Numbers of the other labels, without the value.
             others += others >= codes[rows, np.newaxis]
             sets[rows] = np.column_stack((codes[rows], others)) if holding else others
         sets.sort(axis=1)
@@ -398,7 +399,7 @@ class SubsetSelection(LabelSurvey):
         return self._sets(columns).ravel().astype(np.int64)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        # A label named twice would count twice.
+        # A duplicate label would count twice.
         sets = self._sets(columns)
         return np.asarray((sets[:, 1:] > sets[:, :-1]).all(axis=1) & (sets[:, -1] < self.size))
 

@@ -50,13 +50,13 @@ class LocalHashing(PureSurvey):
     Parameters
     ----------
     alphabet
-        Labels, their number k, or an :class:`Alphabet`; None for any text; then candidates must be named.
+        Labels, their number k, or an :class:`Alphabet`; None for any text, in which case candidates must be named.
     epsilon
         ε of each report.
     buckets
         g, from 2 to 65,536; by default the number with the lowest error, near ``e^ε + 1``.
     key
-        Any plain text on one line that determines the hash functions. Public.
+        Any plain text on one line, which is public and determines the hash functions.
     title
         Any text; see :class:`Survey`.
 
@@ -122,7 +122,7 @@ class LocalHashing(PureSurvey):
         return (1 + (self.odds - 1) * squares / (1 << 32)) / (self.odds + (self.buckets - 1))
 
     def matrix(self, seeds: Sequence[int] = (0,)) -> tuple[tuple[ExponentialQuotient, ...], ...]:
-        """Return Q(report | value) if the seed is one of these, with equal probabilities.
+        """Return Q(report | value) if the seed is one of these, each equally likely.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class LocalHashing(PureSurvey):
             for row in places.T.tolist()
         )
 
-    # Values and candidates are words of 16 bits from here on.
+    # From here on, values and candidates are words of 16 bits.
 
     def _words(self, codes: NDArray[np.int64]) -> NDArray[np.uint16]:
         return index_words(codes, -(-max(1, (self.size - 1).bit_length()) // 16))
@@ -197,7 +197,7 @@ class LocalHashing(PureSurvey):
 
     @property
     def _support_sizes(self) -> tuple[int, int]:
-        # Among 2³² seeds, one may hash all values into one bucket; no bound excludes it.
+        # Among 2³² seeds, one may hash all values into one bucket; no bound excludes that.
         return 0, self.size
 
     @property
@@ -218,7 +218,7 @@ class LocalHashing(PureSurvey):
         return HashSupport(words, self._coefficients(seeds, words), reported, self.buckets)
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and the count of each; as of other surveys with an alphabet."""
+        """Return the distribution of the cells and the count of each, as for other surveys with an alphabet."""
         g, support = self.buckets, self._hash_support(tally, codes)
         channel = SupportChannel(
             len(support.words),

@@ -1,4 +1,4 @@
-"""Surveys with cohorts: for any text, hashed into few buckets, or for a known alphabet, permuted, then modulo k."""
+"""Surveys with cohorts: for any text, hashed into a few buckets, or for a known alphabet, permuted, then modulo k."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class CohortSurvey(Survey, SupportProbabilities):
         super().__post_init__()
         if self.alphabet is None and self.buckets is None:
             raise UsageError("Give the number of buckets (for any text), an alphabet (for known labels), or both.")
-        _ = self.functions  # which refuse invalid parameters
+        _ = self.functions  # These refuse invalid parameters.
 
     @property
     def hashes(self) -> int:
-        """How many functions a cohort has, h."""
+        """The number h of functions of a cohort."""
         return 1
 
     @cached_property
@@ -87,12 +87,12 @@ class CohortSurvey(Survey, SupportProbabilities):
 
     @property
     def places(self) -> int:
-        """How many places a function has, k: the buckets, by default as many as there are labels."""
+        """The number k of places of a function: the buckets, by default one per label."""
         return self.functions.buckets
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As of other surveys, with the alphabet, the number of buckets, or both, as they were given."""
+        """As for other surveys, with the alphabet, the number of buckets, or both, as they were given."""
         return {name: value for name, value in super().parameters.items() if value is not None}
 
     def matrix(self, labels: Iterable[Any] | None = None) -> tuple[tuple[ExponentialQuotient, ...], ...]:
@@ -131,7 +131,7 @@ class CohortSurvey(Survey, SupportProbabilities):
         functions = self.functions
         if isinstance(functions, HashedCohorts):
             return ForgedWeight(max(abs(inside), abs(outside)), math.inf, _ONE_BY_ONE)
-        # A report with fewer places supports fewest labels if these are the places with the fewest.
+        # A report with fewer places supports the fewest labels if these are the places with the fewest.
         sizes = np.sort(functions.sizes)
         least, most = self._support_sizes
         labels = int(sizes[:least].sum()), int(sizes[self.places - most :].sum())
@@ -149,7 +149,7 @@ class CohortSurvey(Survey, SupportProbabilities):
         others: Floats | None,
         cohorts: Ints | None = None,
     ) -> CohortCounts:
-        """Return the tally as a table of these cohorts, all by default, with others as in :class:`CohortCounts`."""
+        """Return the tally as a table of these cohorts (default: all), with others as in :class:`CohortCounts`."""
         _, q, gap = self._probabilities
         counts, users = self._counts_type.split(self._table(tally, cohorts))
         return self._counts_type(
@@ -165,7 +165,7 @@ class CohortSurvey(Survey, SupportProbabilities):
 
     @property
     def _cohort_cells(self) -> int:
-        """How many cells of a tally belong to one cohort."""
+        """The number of a tally's cells that belong to one cohort."""
         return self.cells // self.cohorts
 
     def _table(self, tally: Tally, cohorts: Ints | None) -> Ints:
@@ -253,8 +253,8 @@ class ORR(CohortSurvey):
     Parameters
     ----------
     buckets
-        k: about e^ε + 1 had the lowest error, but no more than the expected number of values. With an alphabet, as many
-        as there are labels, by default.
+        k: about e^ε + 1 had the lowest error, but no more than the expected number of values. With an alphabet, the
+        default is one per label.
     alphabet
         Labels, their number, or an :class:`Alphabet`, if all of them are known.
     cohorts

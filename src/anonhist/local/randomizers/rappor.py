@@ -29,10 +29,10 @@ from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits
 
 @frozen(kw_only=True)
 class BloomSurvey(CohortSurvey):
-    """A survey whose report has k bits: those that the functions of the cohort give the value are 1 with probability p.
+    """A survey whose report has k bits: the bits of the value under the cohort's functions are 1 with probability p.
 
-    All others are 1 with probability q. Two values differ in at most 2h bits, h from 1 to 64; a value for which several
-    functions collide has fewer. Reports with more or fewer ones than :attr:`honest_ones` are invalid.
+    All other bits are 1 with probability q. Two values differ in at most 2h bits, h from 1 to 64; a value for which
+    several functions collide has fewer bits. Reports with more or fewer ones than :attr:`honest_ones` are invalid.
     """
 
     _counts_type: ClassVar[type[CohortCounts]] = BitCounts
@@ -52,7 +52,7 @@ class BloomSurvey(CohortSurvey):
         size = self.places
         check_entries(places.shape[2] * self.cohorts << min(size, 64))
         p, q = self.true_support_probability, self.false_support_probability
-        # Only the number of the value's bits, and how many of them and of the others are 1, matters.
+        # Only two things matter: the number of the value's bits, and how many of them and of the others are 1.
         distributions = {
             (bits, own, rest): p**own
             * (1 - p) ** (bits - own)
@@ -91,16 +91,16 @@ class BloomSurvey(CohortSurvey):
         *,
         source: RandomSource,
     ) -> NDArray[np.uint8]:
-        """Return one packed row for each value, bits that are its own 1 with the first probability, else the second."""
+        """Return one packed row per value: its own bits are 1 with the first probability, others with the second."""
         bits: NDArray[np.uint8] = bernoulli_bits(false_probability, len(codes), self.places, source=source)
-        # A bit that two functions share is drawn twice, and the last draw stands.
+        # A bit that two functions share is drawn twice, and the last draw counts.
         for places in self.functions.own_places(codes, cohorts).T:
             overwrite_bits(bits, places, bernoulli(true_probability, len(codes), source=source))
         return bits
 
     def _count_cells(self, columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         order = np.argsort(columns["cohort"], kind="stable")
-        # Only cohorts with reports: there may be many more.
+        # Only cohorts with reports, because there may be many more.
         cohorts, starts = np.unique(columns["cohort"][order], return_index=True)
         table = np.empty((cohorts.size, self.places + 1), dtype=np.int64)
         for row, rows in zip(table, np.split(order, starts[1:]), strict=False):
@@ -124,7 +124,7 @@ class BloomSurvey(CohortSurvey):
         return self.honest_ones
 
     def _is_possible(self, tally: Tally) -> bool:
-        # By the cells that were counted: there may be many more cohorts than reports.
+        # By the cells that were counted, because there may be many more cohorts than reports.
         cohorts, places = np.divmod(tally.cells, self.places + 1)
         users = tally.at(cohorts * (self.places + 1))
         is_total = places == 0
@@ -216,9 +216,8 @@ class RAPPOR(BloomSurvey):
     A device must keep its :class:`Memory` of each value that it reports, and its cohort for all of them. If it is
     public which of a person's answers are the same, d different values cost at most d·ε_∞ together. Otherwise the
     reports reveal it: every bit distinguishes a value that alternates from one that stays, and each report adds to the
-    loss.
-    The proof is in docs/proofs/local-cohorts.md. Two reports of a person are not independent, so count one report of
-    each person in a tally: standard errors hold for that.
+    loss. The proof is in docs/proofs/local-cohorts.md. Two reports of a person are not independent, so count only one
+    report of each person in a tally: standard errors assume that.
 
     Source: Erlingsson and others 2014, §3.
 
@@ -254,12 +253,12 @@ class RAPPOR(BloomSurvey):
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
-        """q*, of a bit of the value in one report."""
+        """q*, for a bit of the value in one report."""
         return _quotient(chance_of_one(self.q, self.p, self.f))
 
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
-        """p*, of any other bit in one report."""
+        """p*, for any other bit in one report."""
         return _quotient(chance_of_one(self.p, self.q, self.f))
 
     @property
@@ -278,8 +277,8 @@ class RAPPOR(BloomSurvey):
     def change_epsilon(self) -> Fraction | None:
         """The largest cost of one changed answer, among any number of reports; None if it is unbounded.
 
-        ``k·ln(max(q/p, (1 − p)/(1 − q)))`` if q > p, with p and q exchanged if p > q. If p or q is 0 or 1, a
-        report may reveal a remembered bit with certainty, and one changed answer costs more the longer the history.
+        ``k·ln(max(q/p, (1 − p)/(1 − q)))`` if q > p, with p and q exchanged if p > q. If p or q is 0 or 1, a report may
+        reveal a remembered bit with certainty, and one changed answer costs more, the longer the history.
         """
         low, high = sorted((self.p, self.q))
         if low == 0 or high == 1:
@@ -363,12 +362,12 @@ def _quotient(value: Fraction) -> ExponentialQuotient:
 
 
 def chance_of_one(kept: Fraction, other: Fraction, f: Fraction) -> Fraction:
-    """Return how likely a bit is reported as 1: ``kept`` if it is remembered as it is, ``other`` if it was flipped."""
+    """Return the chance that a bit is reported as 1: ``kept`` if it is remembered unchanged, ``other`` if flipped."""
     return kept * (1 - f / 2) + other * f / 2
 
 
 def logarithm(odds: Fraction, times: int) -> Fraction:
-    """Return ``times · ln(odds)`` for odds > 1, rounded up to a billionth, proved."""
+    """Return ``times · ln(odds)`` for odds > 1, rounded up to a billionth, with a proof."""
     steps = ceil(times * (log(odds.numerator) - log(odds.denominator)) / float(_STEP)) - 2
     power = odds**times
     while steps < 1 or ExponentialQuotient.exponential(steps * _STEP) < power:
@@ -377,7 +376,7 @@ def logarithm(odds: Fraction, times: int) -> Fraction:
 
 
 def report_epsilon(p: Fraction, q: Fraction, hashes: int) -> Fraction:
-    """Return ``h·|ln(q(1 − p)/(p(1 − q)))|``, the ε of a report whose bits are 1 with probability q, or else p."""
+    """Return ``h·|ln(q(1 − p)/(p(1 − q)))|``, the ε of a report with bits that are 1 with probability q or p."""
     odds = q * (1 - p) / (p * (1 - q))
     return logarithm(max(odds, 1 / odds), hashes)
 
@@ -388,12 +387,12 @@ class ORAPPOR(BloomSurvey):
 
     Two values differ in at most 2h bits, so a bit may cost ε/(2h). More hashes do not help: one hash and many bits have
     the lowest error. With an alphabet, each hash is a permutation of it, modulo k if buckets are given, too; one
-    cohort, one hash and a bit for each label are k-RAPPOR, labels renamed.
+    cohort, one hash and a bit for each label give k-RAPPOR with its labels renamed.
 
     Parameters
     ----------
     buckets
-        k, bits for any text; more bits mean fewer collisions. With an alphabet, by default, one for each label.
+        k, bits for any text; more bits mean fewer collisions. With an alphabet, the default is one per label.
     alphabet
         Labels, their number, or an :class:`Alphabet`, if all of them are known.
     cohorts

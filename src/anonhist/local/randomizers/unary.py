@@ -21,7 +21,7 @@ _ROWS = 255
 
 
 def overwrite_bits(rows: NDArray[np.uint8], places: NDArray[np.int64], bits: NDArray[np.bool_]) -> None:
-    """Give bit ``places[i]`` of row i the value ``bits[i]``, in place."""
+    """Set bit ``places[i]`` of row i to ``bits[i]``, in place."""
     users = np.arange(len(rows))
     masks = np.left_shift(np.uint8(1), (places & 7).astype(np.uint8))
     at = places >> 3
@@ -29,7 +29,7 @@ def overwrite_bits(rows: NDArray[np.uint8], places: NDArray[np.int64], bits: NDA
 
 
 def bit_counts(rows: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
-    """Return in how many rows each of the first ``size`` bits is set, shape (size,)."""
+    """Return the number of rows in which each of the first ``size`` bits is set, shape (size,)."""
     total = np.zeros(size, dtype=np.int64)
     for start in range(0, len(rows), _ROWS):
         bits = np.unpackbits(rows[start : start + _ROWS], axis=1, count=size, bitorder="little")
@@ -37,7 +37,7 @@ def bit_counts(rows: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
     return total
 
 
-# An honest report has too many ones with at most this probability, and too few with at most the same: 2⁻⁴⁰ together.
+# An honest report has too many ones with at most this probability, and too few with at most the same: 2⁻⁴⁰ in total.
 LOG2_CHANCE = -41
 # Probabilities are whole multiples of 2⁻¹⁹², weights of 2⁻¹⁹² of the largest.
 _BITS = 192
@@ -91,7 +91,7 @@ def _tails(trials: int, probability: int) -> tuple[int, list[int]]:
     """Return j_0 and bounds of ``P(X ≥ j)·2^192`` from above for j = j_0, j_0 + 1, …; the last also holds for larger j.
 
     X is binomial. Weights relative to that of the mode follow from each other; they are rounded up for the tail and
-    down for the sum of all.
+    down for the total.
     """
     complement = _ONE - probability
     mode = min((trials + 1) * probability >> _BITS, trials)
@@ -110,7 +110,7 @@ def _tails(trials: int, probability: int) -> tuple[int, list[int]]:
         total += low
     reached = 0
     if place < trials:
-        # Ratios of terms decrease, so what follows is at most a geometric series.
+        # Ratios of terms decrease, so the remaining terms are at most a geometric series.
         above, below = (trials - place) * probability, (place + 1) * complement
         reached = -(-high * above // (below - above))
     else:
@@ -124,7 +124,7 @@ def _tails(trials: int, probability: int) -> tuple[int, list[int]]:
 
 @frozen(kw_only=True)
 class UnarySurvey(LabelSurvey):
-    """A survey whose report has k bits: that of the value is 1 with probability p, every other one with probability q.
+    """A survey whose report has k bits: the value's bit is 1 with probability p, every other one with probability q.
 
     Two values differ in two bits, so the report costs ``ln(p(1 − q)/(q(1 − p)))``. Reports with more or fewer ones than
     :attr:`honest_ones` are invalid.
@@ -136,7 +136,7 @@ class UnarySurvey(LabelSurvey):
         return (BytesColumn("report", -(-self.size // 8)),)
 
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
-        """Return Q(report | value), shape (k, 2^k): reports in the order of the numbers whose bits they are."""
+        """Return Q(report | value), shape (k, 2^k): reports in the order of the numbers with these bits."""
         size = self.size
         check_entries(size << min(size, 64))
         p, q = self.true_support_probability, self.false_support_probability
@@ -177,7 +177,7 @@ class UnarySurvey(LabelSurvey):
 class KRAPPOR(UnarySurvey):
     """k-RAPPOR, symmetric unary encoding: k bits, each kept with probability ``z/(1 + z)``, ``z = e^(ε/2)``.
 
-    Two values differ in two bits, so each bit may cost ε/2, not ε. Order-optimal for small ε;
+    Two values differ in two bits, so each bit may cost ε/2, not ε. It is order-optimal for small ε;
     :class:`OptimizedUnary` has a lower error at the same report size.
 
     Parameters
