@@ -223,7 +223,7 @@ class BlockEstimator:
 
     @property
     def mean_variance(self) -> float:
-        """n times the variance of the estimates, averaged over the values."""
+        """The variance of the estimates times n, averaged over the values."""
         return float(self.variance(1 / self.size))
 
     def raw(self, supports: Ints, beside: Ints, users: int) -> Floats:

@@ -112,7 +112,7 @@ class SupportProbabilities(ABC):
 
     @cached_property
     def _kept_probability(self) -> ExponentialQuotient:
-        """p − q, exact."""
+        """The exact difference p − q."""
         return self.true_support_probability - self.false_support_probability
 
     @cached_property
