@@ -1,4 +1,4 @@
-"""Private sketches: counters that are private from the start, updated, merged and decoded to profiles.
+"""Private sketches: counters that are private from the start, can be updated and merged, and decode to profiles.
 
 >>> from anonhist import sketches
 >>> sketch = sketches.HashedSketch(buckets=1000, epsilon=1, key=b"week 47")

@@ -1,4 +1,4 @@
-"""Which counter a label has, if it is in the sample, and the fingerprint of all counters."""
+"""The counter of each label, if it is in the sample, and the fingerprint of all counters."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def _whole_size(addresses: DomainAddresses, given: SupportsIndex) -> int:
 class DomainAddresses:
     """Labels of a known domain, with one counter for each label kept, in their order; make one with :meth:`of`.
 
-    Labels are found, and those of a sample (a share from 2^−32 to 1) chosen, by their hash under the key. The domain
-    includes the labels not kept.
+    The hash of a label under the key determines where it is found and whether it is in the sample (a share from 2^−32
+    to 1). The domain includes the labels that are not kept.
     """
 
     labels: tuple[str, ...]
@@ -116,7 +116,7 @@ class DomainAddresses:
 
     @property
     def size(self) -> int:
-        """How many counters there are."""
+        """The number of counters."""
         return len(self.labels)
 
     @cached_property
@@ -137,7 +137,7 @@ class DomainAddresses:
 def known_places(
     addresses: HashedAddresses | DomainAddresses, hashes: NDArray[np.uint64], *, ignore_unknown: bool
 ) -> NDArray[np.int64]:
-    """Return the counter of each label by its hash; without one, a number below zero or, unless ignored, a refusal."""
+    """Return the counter of each label by its hash, below zero if it has none; refuse unknown labels unless ignored."""
     places = addresses.of_hashes(hashes)
     if not ignore_unknown and bool((places == UNKNOWN).any()):
         raise DataError(UNKNOWN_LABEL)
@@ -197,19 +197,20 @@ _LANES, _BLOCK = 4, 1 << 16
 def fingerprint(counters: NDArray[np.int64]) -> str:
     """Return a fingerprint of counters, as 64 hexadecimal digits.
 
-    It consists of four sums modulo 2^64 of all counters, each times a number of its place: those numbers are public,
-    and as if random (SHAKE-256). States that differ have one fingerprint with a probability of about 2^−256, more if
-    all differences are multiples of a power of two. It does not withstand somebody who makes up counters for that.
+    It consists of four sums modulo 2^64 of all counters, each times a number of its position: these numbers are public
+    and pseudorandom (SHAKE-256). Different states have the same fingerprint with a probability of about 2^−256, more if
+    all differences are multiples of a power of two. It does not withstand somebody who constructs counters for this
+    purpose.
     """
     total = np.zeros(_LANES, dtype=np.uint64)
     for start in range(0, counters.size, _BLOCK):
         part = counters[start : start + _BLOCK].astype(np.uint64)
-        # Numbers wrap around, as they should.
+        # The numbers wrap around on purpose.
         total += part @ _numbers(start // _BLOCK)[: part.size]
     return "".join(f"{int(each):016x}" for each in total)
 
 
 def _numbers(block: int) -> NDArray[np.uint64]:
-    """Return the numbers of the places of a block, shape (block, lanes)."""
+    """Return the numbers of the positions of a block, shape (block, lanes)."""
     digest = hashlib.shake_256(b"anonhist fingerprint %d" % block).digest(8 * _LANES * _BLOCK)
     return np.frombuffer(digest, dtype="<u8").astype(np.uint64).reshape(_BLOCK, _LANES)

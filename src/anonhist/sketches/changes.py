@@ -64,11 +64,11 @@ def fold(counters: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
 
 
 def unfold(counters: NDArray[np.int64], largest: int, gamma: Fraction, *, source: RandomSource) -> NDArray[np.int64]:
-    """Return counters with the distribution that they had before they were clipped to [0, largest], largest ≥ 1.
+    """Return counters distributed as before they were clipped to [0, largest], largest ≥ 1.
 
-    From a counter at 0 a geometric number of rate γ is subtracted, to one at the largest value it is added: beyond the
-    range, discrete Laplace noise of one part has no memory, as long as true counts are in the range (Wu and Pagh 2024,
-    lemma 4.1).
+    It subtracts a geometric number of rate γ from a counter at 0, and adds one to a counter at the largest value:
+    beyond the range, discrete Laplace noise of one part is memoryless, as long as true counts are in the range (Wu and
+    Pagh 2024, lemma 4.1).
     """
     wide = counters.copy()
     for end, sign in ((0, -1), (largest, 1)):
@@ -77,7 +77,7 @@ def unfold(counters: NDArray[np.int64], largest: int, gamma: Fraction, *, source
     return wide
 
 
-# So many labels are hashed and added at a time.
+# This many labels are hashed and added at a time.
 CHUNK = 1 << 16
 # Counters and increments stay within this bound, so that int64 does not overflow.
 LARGEST_COUNTER = 2**62
@@ -118,7 +118,7 @@ def whole_counts(counts: Any) -> NDArray[np.int64]:
     found = np.asarray(counts)
     if not found.size:
         return np.zeros(0, dtype=np.int64)
-    # Among whole numbers, NumPy takes truth values for some.
+    # NumPy may treat booleans among whole numbers as numbers.
     has_truth = isinstance(counts, list | tuple) and not {bool, np.bool_}.isdisjoint(map(type, counts))
     if (
         has_truth
@@ -150,7 +150,7 @@ def _chunks(things: Iterable[Any]) -> Iterator[Any]:
 
 
 def check_counters(counters: object, size: int, clipped: int | None) -> None:
-    """Refuse what cannot be the counters of a sketch with so many addresses, clipped or not."""
+    """Refuse arrays that cannot be the counters of a sketch with this many addresses, clipped or not."""
     if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (size,):
         raise DataError("A sketch must have one counter, a 64-bit whole number, for each of its addresses.")
     least, most = (-LARGEST_COUNTER, LARGEST_COUNTER) if clipped is None else (0, clipped)

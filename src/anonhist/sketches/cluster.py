@@ -1,4 +1,4 @@
-"""From a table of Spark into a sketch: partition by partition, where the rows are."""
+"""From a table of Spark into a sketch: partition by partition, on the cluster."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ MOST_PARTITIONS = 10_000
 
 @dataclass(frozen=True)
 class ExactPartials:
-    """Each partition adds up its counts exactly, in memory; the sketch takes all of them at once.
+    """Each partition adds up its counts exactly, in memory; the sketch adds all of them at once.
 
-    The sketch keeps the noise that it has, so its error does not grow. Counts without noise exist in the memory of the
+    The noise of the sketch is unchanged, so its error does not grow. Counts without noise exist in the memory of the
     processes that count, 8 bytes for each counter of the sketch, and are sent to the driver: this program writes them
     nowhere, but Spark sends results of more than ``spark.task.maxDirectResultSize`` through its block managers, which
-    may put them on disks of executors. Use it where the cluster may hold the exact counts for a while, as it holds the
+    may put them on disks of executors. Use it if the cluster may hold the exact counts for a while, as it holds the
     table itself.
     """
 
     def count(self, sketch: Sketch, frame: Any, reading: PartitionReading) -> tuple[int, int]:
-        """Count a Spark table in a sketch, all or nothing; return how many rows were counted, and how many left out.
+        """Count a Spark table in a sketch, all or nothing; return the numbers of rows counted and left out.
 
         Both numbers are as private as the data.
         """
@@ -55,26 +55,26 @@ class ExactPartials:
 
 @frozen
 class NoisyPartials:
-    """Each partition has a sketch with noise of its own, drawn where it is counted; all of them are merged.
+    """Each partition has a sketch with its own noise, drawn where it is counted; all sketches are merged.
 
-    A process that counts returns nothing without noise, neither counts nor how many rows there were; Spark's own
-    metrics of tasks do say how many rows they read. The noise of the sketch grows by that of k others: with one update,
-    the variance of a counter is ``(k + 1)·2p/(1 − p)²``, p = e^(−γ). So take few partitions.
+    A counting process returns nothing without noise, neither counts nor the number of rows; but Spark's own task
+    metrics report how many rows were read. The noise of the sketch grows by that of k others: with one update, the
+    variance of a counter is ``(k + 1)·2p/(1 − p)²``, p = e^(−γ). So use few partitions.
 
     A task that Spark repeats, or runs twice because it is slow (``spark.speculation``), draws new noise, and one of its
-    results is merged. Whoever sees the others, too, between executors and driver, sees the partition's items as often
-    with ε as it was run: leave speculation off.
+    results is merged. An observer who also sees the others, between executors and driver, sees the partition's items at
+    a cost of ε for each run: leave speculation off.
 
-    k, the number of ``partitions`` from 1 to 10,000, is chosen before the data: the table is put into at most so many,
-    and those that are missing are empty ones, so that the noise does not depend on the table.
+    k, the number of ``partitions`` from 1 to 10,000, is chosen before the data: the table is divided into at most this
+    many, and missing ones count as empty, so that the noise does not depend on the table.
     """
 
     partitions: Converted[SupportsIndex, int] = named(parse_whole_number, most=MOST_PARTITIONS)
 
     def count(self, sketch: Sketch, frame: Any, reading: PartitionReading) -> None:
-        """Count a Spark table in a sketch, all or nothing; how many rows there were, stays on the cluster."""
+        """Count a Spark table in a sketch, all or nothing; the number of rows stays on the cluster."""
         parts = PartialSketches.of(sketch)
-        # Fewer partitions without moving a row: a shuffle would leave rows on the disks of executors.
+        # This gives fewer partitions without moving a row: a shuffle would leave rows on the disks of executors.
         few = frame.coalesce(self.partitions)
         found: dict[str, NDArray[np.int64]] = {}
         refused = set()
@@ -88,7 +88,7 @@ class NoisyPartials:
                 counters[place : place + values.size] = values
         reading.check(refused)
         merged = [parts.restored(identity, counters) for identity, counters in found.items()]
-        # How many partitions there are may depend on the data; how much noise there is, does not.
+        # The number of partitions may depend on the data; the amount of noise does not.
         merged += [parts.empty() for _ in range(self.partitions - len(merged))]
         total = merged[0]
         for each in merged[1:]:
@@ -101,9 +101,9 @@ Partials = ExactPartials | NoisyPartials
 
 @dataclass(frozen=True)
 class PartialSketches:
-    """Public values that sketches of parts share with the one they are merged into; nothing of the state of a sketch.
+    """Public values that partial sketches share with the one they are merged into; nothing of a sketch's state.
 
-    ``gamma`` is the largest rate of noise in that sketch: its epsilon stays as it is.
+    ``gamma`` is the largest rate of noise in that sketch, so that its epsilon stays the same.
     """
 
     addresses: HashedAddresses | DomainAddresses
@@ -114,10 +114,10 @@ class PartialSketches:
 
     @classmethod
     def of(cls, sketch: Sketch) -> PartialSketches:
-        """Return what sketches must have in common with one to be merged into it, or refuse one that cannot have parts.
+        """Return the values that a sketch must share to be merged into this one, or refuse one that cannot have parts.
 
-        Refused is a sketch that is clipped, has shares of noise, or protects users that may be in every sketch: the
-        epsilons of all parts would add up, though no user has more than m items in all parts together.
+        It refuses a sketch that is clipped, has shares of noise, or protects users that may be in every sketch: the
+        epsilons of all parts would add up, although no user has more than m items in all parts together.
         """
         check_unclipped(sketch, "updated")
         if any(part.shape < 1 for part in sketch.noise):
@@ -134,13 +134,13 @@ class PartialSketches:
         return cls(sketch.addresses, sketch.unit, sketch.relation, sketch.users_in, gamma)
 
     def empty(self) -> Sketch:
-        """Return a sketch of a part before anything is counted, with fresh noise."""
+        """Return the sketch of a part before anything is counted, with fresh noise."""
         entropy = SystemSource()
         identity = entropy.words(2).astype("<u8").tobytes().hex()
         return self.restored(identity, discrete_laplace(self.gamma, self.addresses.size, source=entropy))
 
     def restored(self, identity: str, counters: NDArray[np.int64]) -> Sketch:
-        """Return the sketch of a part that has this noise and these counters, or refuse what is none."""
+        """Return the sketch of a part with this noise and these counters, or refuse an invalid one."""
         return Sketch.from_parts(
             self.addresses,
             unit=self.unit,
@@ -151,7 +151,7 @@ class PartialSketches:
         )
 
 
-# Of a sketch so many counters are in one row: Arrow holds at most 2^31 bytes in one.
+# One row holds this many counters of a sketch: Arrow holds at most 2^31 bytes in one.
 _PIECE = 1 << 20
 _NAMES = ("identity", "place", "counters")
 _PIECES = "identity string, place long, counters binary"
@@ -162,7 +162,7 @@ class Told(IntEnum):
 
     ROWS = -1
     LEFT_OUT = -2
-    # Why nothing can be counted; of these in this order.
+    # Reasons why nothing can be counted, in order of precedence.
     NAMELESS = -3
     NOT_WHOLE = -4
     UNKNOWN = -5
@@ -170,7 +170,7 @@ class Told(IntEnum):
 
 
 class _Refused(Exception):  # noqa: N818  # it never leaves this file
-    """A partition cannot be counted; why, is a code of :class:`Told`."""
+    """A partition cannot be counted; the reason is a code of :class:`Told`."""
 
     def __init__(self, why: Told) -> None:
         super().__init__(why)
@@ -179,7 +179,7 @@ class _Refused(Exception):  # noqa: N818  # it never leaves this file
 
 @dataclass
 class _Rows:
-    """How many rows a partition has counted: as private as the data."""
+    """The number of rows that a partition has counted, which is as private as the data."""
 
     counted: int = 0
     left_out: int = 0
@@ -188,9 +188,9 @@ class _Rows:
 
 @dataclass(frozen=True)
 class PartitionReading:
-    """How the rows (label) or (label, count, wrong) of a partition are read: public.
+    """How the rows (label) or (label, count, wrong) of a partition are read; public.
 
-    ``count`` is the column of counts as its owner calls it, or None where each row is one item.
+    ``count`` is the owner's name of the column of counts, or None if each row is one item.
     """
 
     addresses: HashedAddresses | DomainAddresses
@@ -198,7 +198,7 @@ class PartitionReading:
     ignore_unknown: bool
 
     def increments(self, batches: Iterator[Any], rows: _Rows) -> Iterator[tuple[NDArray[np.int64], Any]]:
-        """Yield the counters of labels, and how often each counts (None: once), or raise why they cannot be counted."""
+        """Yield the counters of labels, and how often each counts (None: once), or raise the reason for refusal."""
         import pyarrow.compute as pc
 
         for batch in batches:
@@ -209,7 +209,7 @@ class PartitionReading:
             if self.count is not None and pc.sum(batch.column("wrong")).as_py():
                 raise _Refused(Told.NOT_WHOLE)
             if self.count is not None:
-                # What counts nothing is not there, known or not.
+                # A count of zero does not count, whether the label is known or not.
                 batch = batch.filter(pc.greater(batch.column("count"), 0))  # noqa: PLW2901
             kept = batch.filter(batch.column("label").is_valid())
             rows.counted += kept.num_rows
@@ -232,7 +232,7 @@ class PartitionReading:
         return places
 
     def check(self, told: set[int]) -> None:
-        """Refuse what a partition could not count, in the words with which other tables are refused."""
+        """Refuse data that a partition could not count, with the same words as for other tables."""
         check_named(Told.NAMELESS not in told, only_whole=True)
         if self.count is not None:
             check_whole(self.count, Told.NOT_WHOLE in told)
@@ -258,10 +258,10 @@ def _exact_partial(reading: PartitionReading, batches: Iterator[Any]) -> Iterato
 
 
 def _noisy_partial(parts: PartialSketches, reading: PartitionReading, batches: Iterator[Any]) -> Iterator[Any]:
-    """Count one partition into a sketch of its own, in the process that works on it."""
+    """Count one partition into its own sketch, in the process that works on it."""
     import pyarrow as pa
 
-    # The noise is there before the first row is seen.
+    # The noise exists before the first row is seen.
     sketch = parts.empty()
     try:
         for places, counts in reading.increments(batches, _Rows()):

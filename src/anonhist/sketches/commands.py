@@ -189,7 +189,7 @@ def _addresses(
         listed = labels_in(alphabet, what="the possible labels")
         return DomainAddresses.of(listed, key=LISTED_KEY if given is None else given, sampling_rate=share)
     assert buckets is not None  # noqa: S101  # one of both was given
-    # Nobody knows it before it is drawn, so no data can have been made for it.
+    # Nobody knows the key before it is drawn, so no data can have been made for it.
     return HashedAddresses(buckets, SystemSource().words(2).tobytes() if given is None else given, share)
 
 
@@ -313,7 +313,7 @@ def info(path: str) -> None:
 
 
 def check_sketch(outputs: Outputs, *sources: str) -> None:
-    """Refuse an output to which no sketch can be written, before anything is read."""
+    """Refuse an output that cannot hold a sketch, before anything is read."""
     from anonhist.formats.files import check_ending
 
     path = str(outputs.output)

@@ -9,10 +9,10 @@ decoded distribution, a step that removes the decoder's bias up to its square.
 
 Such estimates have a large variance for single counts, and a small one for sums of neighboring counts. φ_{1+} ≥ φ_{2+}
 ≥ …, so a mean of estimates of φ_{j+} over a window of j up to k bounds φ_{k+} from above, and one from k on bounds it
-from below. The mean is a sum of one function H of each counter; its variance is ``Σ_y G_y·H(y)²``, G_y counters having
-the value y, less what labels that are not random contribute. Among windows of several lengths, the one is used whose
-bound would be best if the decoded profile were the truth; the profile affects nothing else. For a fixed window and
-normal sums of counters, each bound fails in about 1.25% of sketches.
+from below. The mean is a sum of one function H of each counter; its variance is ``Σ_y G_y·H(y)²``, with G_y counters of
+value y, minus the contribution of labels that are not random. Among windows of several lengths, the algorithm uses the
+one whose bound would be best if the decoded profile were the truth; the profile affects nothing else. For a fixed
+window and normal sums of counters, each bound fails in about 1.25% of sketches.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from anonhist.sketches.decoder import Counters, CounterSetting, Prevalences
 
 
-# Normal quantiles: 1.25% beyond an end whose window was chosen; 1.5% beyond others, since variances are estimated.
+# Normal quantiles: 1.25% beyond an end with a chosen window; 1.5% beyond others, because variances are estimated.
 _CHOSEN, _ALONE = 2.2414027276049473, 2.1700903775845606
-# Counts up to here are resolved; the few larger counters are bounded only by their values.
+# Counts up to this are resolved; the few larger counters are bounded only by their values.
 _LONGEST = 1 << 15
 # The longest window, in scales of the noise.
 _SCALES = 32
@@ -49,7 +49,7 @@ _TOLERANCE = 1e-3
 _BEYOND = 1e-9
 # The probability that noise carries a counter farther than ``carried``.
 _CARRIED = 0.01
-# A response within this share of the largest is taken as on its step.
+# A response within this share of the largest is treated as being on its step.
 _ON_STEP = 0.1
 # Steps are merged if no interval widens by more than this share.
 _WIDENED = 0.05
@@ -60,15 +60,15 @@ def counter_bands(
 ) -> tuple[KPlusBand, PrevalenceBand]:
     """Return 95% intervals for φ_{k+} and for φ_r; deterministic post-processing.
 
-    ``decoded`` is without labels that are not sampled; each sampled label represents ``labels`` ≥ 1. If the transforms
-    are uninformative, because the noise is wide or many labels share a counter, intervals go from 0 to what the sum of
-    all counters allows.
+    ``decoded`` excludes labels that are not sampled; each sampled label represents ``labels`` ≥ 1. If the transforms
+    are uninformative, because the noise is wide or many labels share a counter, intervals go from 0 to the most that
+    the sum of all counters allows.
     """
     if not observed.size:
         nothing = np.zeros(0, dtype=np.int64)
         return KPlusBand(nothing, nothing, nothing), PrevalenceBand(nothing, nothing, nothing)
     sampling = _Sampling(labels, np.inf if setting.is_hashed else float(observed.size))
-    # The largest count may be larger than any counter: noise may be below zero.
+    # The largest count may exceed every counter, because noise may be below zero.
     last = int(min(max(int(observed.values[-1]), 0) + max(setting.noise.reach(_CARRIED), 1), _LONGEST))
     ends = _places(observed, setting, last)
     low, high = _by_value(observed, setting, ends, sampling)
@@ -85,14 +85,14 @@ def counter_bands(
 
 
 def _places(observed: Counters, setting: CounterSetting, last: int) -> Ints:
-    """Return all counts up to ``last``, and of those beyond the ones after which bounds by value change."""
+    """Return all counts up to ``last``, and beyond it those after which bounds by value change."""
     far, reach = observed.values[observed.values > last - setting.noise.reach(_CARRIED)], setting.noise.reach(_BEYOND)
     beyond = np.sort(np.concatenate((far + reach, np.maximum(far - reach, last + 1))))
     return np.concatenate((np.arange(1, last + 1), beyond[np.diff(beyond, prepend=0) > 0]))
 
 
 def _by_sum(observed: Counters, setting: CounterSetting, counts: Ints, sampling: _Sampling) -> Floats:
-    """Return the largest number of labels with these counts or more, given the sum of all counters."""
+    """Return the largest number of labels with at least these counts, given the sum of all counters."""
     total = float(observed.values.astype(np.float64) @ observed.numbers)
     total = max(0.0, total + _CHOSEN * (observed.size * setting.noise.variance) ** 0.5)
     return sampling.ends(total / counts, np.zeros(counts.size))[1]
@@ -100,31 +100,31 @@ def _by_sum(observed: Counters, setting: CounterSetting, counts: Ints, sampling:
 
 @dataclass(frozen=True)
 class _Sampling:
-    """How many labels one that is counted stands for, and how many are counted of a listed domain; else infinity."""
+    """The number of labels that a counted one represents, and the number counted in a listed domain, else infinity."""
 
     labels: float
     counted: float
 
     def spread(self, mean: Floats, variance: Floats) -> Floats:
-        """Return the standard deviation of estimates for all labels, of estimates for those that are counted."""
+        """Return the standard deviation of estimates for all labels, from estimates for the counted ones."""
         number = np.clip(mean, 1, self.counted)
         drawn = self.labels * (self.labels - 1) * number * (1 - number / self.counted)
         return np.asarray(np.sqrt(self.labels**2 * variance + drawn))
 
     def ends(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
-        """Return bounds for all labels; no more than there are in a listed domain."""
+        """Return bounds for all labels, at most the number of labels in a listed domain."""
         half, most = _CHOSEN * self.spread(mean, variance), self.labels * self.counted
         return np.minimum(self.labels * mean - half, most), np.minimum(self.labels * mean + half, most)
 
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Counters and what was decoded on whole numbers modulo a length that is twice what is used, and transforms.
+    """Counters and decoded labels on whole numbers modulo a length that is twice the used one, and transforms.
 
-    Counts from 1 to ``last`` are told apart; ``beyond`` counters are larger. ``counted`` and ``unbiased`` are the
-    transforms of how many counters have each value and of the estimates of φ_r. ``ratio`` is 1 over the characteristic
-    function of a counter's value, but for the label that is asked for. ``noise`` is the scale of the noise, in counts;
-    it carries a counter at most ``carried`` in all but rare cases.
+    Counts from 1 to ``last`` are distinguished; ``beyond`` counters are larger. ``counted`` and ``unbiased`` are the
+    transforms of the number of counters with each value and of the estimates of φ_r. ``ratio`` is 1 over the
+    characteristic function of a counter's value without the label in question. ``noise`` is the scale of the noise, in
+    counts; except in rare cases, it moves a counter by at most ``carried``.
     """
 
     last: int
@@ -189,7 +189,7 @@ class _Grid:
     def at_least(self, sampling: _Sampling) -> tuple[Floats, Floats]:
         """Return bounds of φ_{k+} for k = 1..last."""
         size, last = self.decoded.size, self.last
-        # Places before 1 up to the widest window: there all labels are, and counters that have none.
+        # Positions before 1, up to the widest window: all labels are there, and the counters without labels.
         estimates = np.fft.irfft(self.unbiased, size)
         best_low, best_high = np.full(last, -np.inf), np.full(last, np.inf)
         low, high = np.zeros(last), np.full(last, np.inf)
@@ -208,7 +208,7 @@ class _Grid:
             variance = self._variance(np.cumsum(weights), starts)
             hoped_low, hoped_high = sampling.ends(hoped, variance)
             found_low, found_high = sampling.ends(mean, variance)
-            # Of k = 1..last: the window that ends at k, and the one that starts there.
+            # For k = 1..last: the window that ends at k, and the one that starts there.
             ending = starts + width - 1
             used = (ending >= 1) & (ending <= last)
             at = ending[used] - 1
@@ -225,7 +225,7 @@ class _Grid:
     def exactly(self, sampling: _Sampling, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return bounds of φ_r for r = 1..last: those of its own estimate, or the differences of bounds of φ_{k+}.
 
-        The narrower one is used; the width does not depend on the position of the interval.
+        The narrower interval is used; the width does not depend on the position of the interval.
         """
         counts = np.arange(1, self.last + 1)
         estimates = np.fft.irfft(self.unbiased, self.decoded.size)[counts]
@@ -241,7 +241,7 @@ class _Grid:
     def _mean_at_least(self, numbers: Floats, weights: Floats, starts: Ints) -> Floats:
         """Return ``Σ_i w_i·φ_{(s+i)+}`` for each start s."""
         size = self.decoded.size
-        # From the last place down; what is before zero stands at the end.
+        # From the last position down; positions before zero are at the end.
         order = np.arange((size // 2) - 1, int(starts[0]) - 1, -1)
         sums = np.cumsum(numbers[order % size])[::-1]
         return np.convolve(sums, weights[::-1])[weights.size - 1 :][: starts.size]
@@ -249,7 +249,7 @@ class _Grid:
     def _variance(self, ramp: Floats, starts: Ints, *, single: bool = False) -> Floats:
         """Return the variance of the estimate of ``Σ_x φ_x·a(x − s)`` for each start s.
 
-        a is a ramp that goes on with 1 after its end or, for a single count, with 0.
+        a is a ramp that continues with 1 after its end or, for a single count, with 0.
         """
         size = self.decoded.size
         half = size // 2
@@ -258,16 +258,16 @@ class _Grid:
         if not single:
             step[half + ramp.size :] = 1
         rises = np.diff(step, prepend=0.0)
-        # Of an estimate at r, a counter of value y has the share ψ(r − y), ψ the inverse transform of the ratio.
+        # In an estimate at r, a counter of value y has the weight ψ(r − y), ψ the inverse transform of the ratio.
         shares = np.fft.irfft(np.fft.rfft(np.fft.ifftshift(rises)) * np.conj(self.ratio), size)
         response = np.cumsum(np.fft.fftshift(shares))
-        # A counter is off by this at most, but for noise that carries it from one end of the ramp to the other.
+        # A counter is off by at most this, except for noise that moves it from one end of the ramp to the other.
         odd = np.abs(response - step) if single else np.minimum(np.abs(response), np.abs(response - 1))
         squares = self._correlate(self.counted, response**2, starts) - self._correlate(self.unbiased, step**2, starts)
         if self.is_hashed:
             squares -= self._correlate(self.counted, response, starts) ** 2 / float(self.counted[0].real)
-        # The variance is estimated: it is taken as that of one more counter, for windows only if some are between,
-        # or may have been without noise. Otherwise an isolated counter would count as certain.
+        # The estimated variance includes one more counter, for windows only if some counters are between, or may have
+        # been without noise. Otherwise an isolated counter would count as certain.
         more = float(odd.max()) ** 2
         near = _widen(odd > _ON_STEP * odd.max(), self.carried)
         between = self._correlate(self.counted, np.where(near, more, odd**2), starts)
@@ -283,12 +283,12 @@ def _by_value(observed: Counters, setting: CounterSetting, counts: Ints, samplin
     """Return bounds of φ_{k+} for these k, all at once, from the few counters that are so large."""
     reach = setting.noise.reach(_BEYOND)
     above = np.append(np.cumsum(observed.numbers[::-1])[::-1], 0).astype(np.float64)
-    # A label has k or more only if its counter has k − reach or more, and surely if that has k + reach or more.
+    # A label has k or more only if its counter has at least k − reach, and certainly if that has at least k + reach.
     most = above[np.searchsorted(observed.values, counts - reach)]
     sure = above[np.searchsorted(observed.values, counts + reach)]
     if setting.is_hashed:
-        # Some counters hold two such labels; and others two that are smaller. Where half of all counters are so large,
-        # they may hold any number.
+        # Some counters hold two such labels, and others two smaller ones. If half of all counters are so large, they
+        # may hold any number.
         several = np.ceil(most**2 / observed.size) + 3
         most = np.where(2 * most > observed.size, 2.0**62, most + np.where(most > 0, several, 0))
         sure *= 0

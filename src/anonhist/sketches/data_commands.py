@@ -203,7 +203,7 @@ def profile(
     prepared = prepare_reading(read_sketch(path), decoder, simulations=simulations)
     destination = account.destined(partial(outputs.for_release, path), prepared.price)
     with account.charged(prepared.price) as recorded:
-        # The ledger knows a fingerprint of the state from here on.
+        # From here on, the ledger has a fingerprint of the state.
         recorded.keep()
         with progress_bars(
             "Estimating errors", shown=not outputs.quiet, is_public=True, first="Reading the sketch"

@@ -1,4 +1,4 @@
-"""What decoders share: the counters that they read, the window that is fitted, and the prevalences they return."""
+"""The common base of decoders: the counters they read, the window that is fitted, and the resulting prevalences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DecoderName = Literal[
 
 @dataclass(frozen=True, eq=False)
 class Counters:
-    """The empirical profile of noisy counters: ascending values, also below zero, and how many counters have each."""
+    """The empirical profile of noisy counters: ascending values, possibly negative, and how many counters have each."""
 
     values: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Counters:
 
     @classmethod
     def of(cls, counters: NDArray[np.int64]) -> Self:
-        """Count how many counters have each value, −2^62 to 2^62: in place if close together, by sorting beyond."""
+        """Count the counters with each value, −2^62 to 2^62: in place for close values, by sorting beyond."""
         if not counters.size:
             return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         low, high = int(counters.min()), int(counters.max())
@@ -68,11 +68,11 @@ class Counters:
 
     @property
     def size(self) -> int:
-        """How many counters there are."""
+        """The number of counters."""
         return int(self.numbers.sum())
 
     def dense(self, low: int, high: int) -> NDArray[np.int64]:
-        """Return how many counters have each value from ``low`` to ``high``, shape (high − low + 1,)."""
+        """Return the number of counters with each value from ``low`` to ``high``, shape (high − low + 1,)."""
         found = np.zeros(high - low + 1, dtype=np.int64)
         inside = (self.values >= low) & (self.values <= high)
         found[self.values[inside] - low] = self.numbers[inside]
@@ -83,7 +83,7 @@ class Counters:
 class Prevalences:
     """Estimated numbers of labels, ≥ 0, which need not be whole, for distinct ascending counts ≥ 0.
 
-    Count 0 is that of labels of a known domain that never occur.
+    Count 0 is for labels of a known domain that never occur.
     """
 
     counts: NDArray[np.int64]
@@ -107,7 +107,7 @@ class Prevalences:
     def to_profile(self, *, unit: PrivacyUnit | None = None) -> Profile:
         """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up.
 
-        Every φ_{r+} of the profile is within one half of what is estimated; count 0 is left out.
+        Every φ_{r+} of the profile is within one half of its estimate; count 0 is left out.
         """
         positive = self.counts > 0
         counts, numbers = self.counts[positive], self.numbers[positive]
@@ -121,24 +121,24 @@ class Prevalences:
 
 @dataclass(frozen=True)
 class CounterSetting:
-    """The public setting: the noise on a counter, and whether labels share counters, each in a random one, or not."""
+    """The public setting: the noise on a counter, and whether labels share counters, each in a random one."""
 
     noise: NoiseDistribution
     is_hashed: bool
 
 
 class Decoder(ABC):
-    """A way to read prevalences back: a frozen, printable value. All of them are post-processing."""
+    """A way to recover prevalences: a frozen, printable value. All of them are post-processing."""
 
     name: ClassVar[str]
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Its public parameters, enough to make it again, exact numbers as text; by default there are none."""
+        """Its public parameters, enough to rebuild it, with exact numbers as text; by default there are none."""
         return {}
 
     def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the estimated number of labels with each count; with count 0 where each counter is one label's.
+        """Return the estimated number of labels with each count; with count 0 if each counter belongs to one label.
 
         Raises
         ------
@@ -148,20 +148,20 @@ class Decoder(ABC):
         return self._decode(observed, setting) if observed.size else Prevalences.none()
 
     def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
-        """Read a simulated sketch of at least one counter, to estimate the error of readings; by default as any."""
+        """Decode a simulated sketch of at least one counter, to estimate decoding errors; by default as usual."""
         del rng
         return self._decode(observed, setting)
 
     @abstractmethod
     def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
-        """Return the same of at least one counter."""
+        """Return the same for at least one counter."""
 
 
 class SmoothDecoder(Decoder):
     """A decoder that assumes smooth prevalences, as far as the data permit."""
 
     def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
-        """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted.
+        """Decode a simulated sketch, with rates that could be the true ones instead of the fitted ones.
 
         Otherwise simulations of a smoothed profile would reproduce it, and understate the error.
         """
@@ -172,23 +172,23 @@ class SmoothDecoder(Decoder):
 
     @abstractmethod
     def _fit(self, observed: Counters, setting: CounterSetting, rates_of: Callable[[SmoothFit], Floats]) -> Prevalences:
-        """Return the prevalences that follow from the counters and these rates of a fit to them."""
+        """Return the prevalences that follow from the counters and from these rates of a fit to them."""
 
 
-# Counts up to here always have their own cell.
+# Counts up to this always have their own cell.
 HEAD = 48
-# Cells farther out are at most this share of their count wide, unless so many counters have a value in there.
+# Cells farther out are at most this share of their count wide, unless that many counters have a value there.
 _GROWTH, _CROWD = 1 / 16, 40
 MOST_CELLS = 400
 # Noise beyond its reach is omitted from the kernel.
 _BEYOND = 1e-12
 # Wider noise dominates any data.
 _WIDEST = 1 << 15
-# Probability added to every value, above rounding errors and below what data can show, so that none is impossible.
+# Probability added to every value, above rounding errors and below what data can show, so that no value is impossible.
 STRAY = 1e-15
 # Empty cells start with this fraction of an even share.
 _LEAST_SEEN = 1e-3
-# So few counters may lie beyond the window, if it is long enough; where it grows to this length, any number may.
+# This many counters may lie beyond the window if it is long enough; if it grows to this length, any number may.
 _FEW, _FEW_SHARE, _SHORT, _LONGEST = 16, 1 / 5000, 256, 1 << 14
 
 
@@ -212,12 +212,12 @@ def count_edges(seen: Ints, last: int) -> Ints:
 def value_edges(low: int, counts: Ints, *, spread: float) -> Ints:
     """Return the first values of the cells that counters are sorted into, from ``low`` to the last count.
 
-    Values from zero on are resolved twice as finely as counts; differences far smaller than ``spread``, the standard
-    deviation of the noise, need not be.
+    Values from zero on are resolved twice as finely as counts, except differences far smaller than ``spread``, the
+    standard deviation of the noise.
     """
     step = max(1, int(spread / 8))
     fine = np.unique(np.concatenate((counts, (counts[:-1] + counts[1:]) // 2)))
-    # Of edges within one step, only the first is kept.
+    # Among edges within one step, only the first is kept.
     coarse = fine[np.unique(fine // step, return_index=True)[1]]
     below = [0]
     while below[-1] > low:
@@ -250,8 +250,8 @@ def between_cells(kernel: Floats, low: int, values: Ints, counts: Ints) -> Float
 class Window:
     """Values of counters from ``low`` to ``last`` − 1, counts from 0 to ``last`` − 1, and both sorted into cells.
 
-    Lower values, which noise hardly reaches, are set to ``low``; noise beyond ``reach`` is not taken into account.
-    ``counts`` and ``values`` are edges of cells; what is seen from ``last`` on is kept apart.
+    Lower values, which noise hardly reaches, are set to ``low``; noise beyond ``reach`` is ignored. ``counts`` and
+    ``values`` are edges of cells; values from ``last`` on are kept separately.
     """
 
     low: int
@@ -288,21 +288,21 @@ class Window:
 
     @property
     def num_counters(self) -> int:
-        """How many counters have a value in the window."""
+        """The number of counters with a value in the window."""
         return int(self.seen.sum())
 
     @property
     def cell_numbers(self) -> Floats:
-        """How many counters have a value of each cell, shape (value cells,)."""
+        """The number of counters with a value in each cell, shape (value cells,)."""
         return self.gather(self.seen.astype(np.float64))
 
     def gather(self, numbers: Floats) -> Floats:
-        """Add up what belongs to single values over the cells of values."""
+        """Add up numbers of single values over the cells of values."""
         return np.asarray(np.add.reduceat(numbers, self.values[:-1] - self.low))
 
 
 def _last(observed: Counters, shortest: int) -> int:
-    """Return the end of the window: short where few counters lie beyond."""
+    """Return the end of the window: short if few counters lie beyond."""
     few = max(_FEW, int(observed.size * _FEW_SHARE))
     above = np.cumsum(observed.numbers[::-1])[::-1]
     end = int(observed.values[np.count_nonzero(above > few) - 1]) if int(above[0]) > few else 0
@@ -311,30 +311,30 @@ def _last(observed: Counters, shortest: int) -> int:
 
 
 def even_logs(window: Window, counts: Ints) -> Floats:
-    """Return logarithms of rates for a fit to begin with: as many labels in each cell."""
+    """Return initial logarithms of rates for a fit: the same number of labels in each cell."""
     widths = np.diff(counts)
     return np.asarray(np.log(window.num_counters / (widths * float(widths.size))))
 
 
 def rough_logs(window: Window, counts: Ints) -> Floats:
-    """Return logarithms of rates for a fit to begin with: the values that are seen, read as counts."""
+    """Return initial logarithms of rates for a fit: the observed values, read as counts."""
     naive = np.add.reduceat(window.seen.astype(np.float64), counts[:-1] - window.low) / np.diff(counts)
     return np.log(np.maximum(naive, _LEAST_SEEN * window.num_counters / (np.diff(counts) * float(counts.size))))
 
 
 def of_all_buckets(window: Window, numbers: Floats) -> Prevalences:
-    """Return the labels of all buckets, given those in the buckets of the window, of counts from 1 to its end.
+    """Return the labels of all buckets, from those in the buckets of the window, with counts from 1 to its end.
 
     Labels fall into buckets independently: those with counts within the window are in buckets beyond it as often as in
-    others, but invisible there. T of B buckets beyond the window hold ``−B·ln(1 − T/B)`` labels of such counts on
-    average. Those that share one are mostly the smaller ones, so the missing labels are assigned the least value seen
-    there, which nearly preserves the number of items, too.
+    others, but invisible there. If T of B buckets are beyond the window, they hold ``−B·ln(1 − T/B)`` labels of such
+    counts on average. Labels that share a bucket are mostly the smaller ones, so the missing labels are assigned the
+    least value seen there, which nearly preserves the number of items, too.
     """
     held, beyond = window.num_counters, int(window.beyond_numbers.sum())
     buckets = held + beyond
     far = window.beyond_numbers.astype(np.float64)
     if beyond:
-        # Where all are beyond, as if half a bucket were not; but one label at least in each.
+        # If all are beyond, treat half a bucket as if it were not; but each bucket has at least one label.
         share = min(beyond / buckets, 1 - 0.5 / buckets)
         far[0] += max(0.0, beyond * (-math.log1p(-share) / share - 1))
     return Prevalences(

@@ -1,9 +1,9 @@
-"""Files of sketches: an Arrow IPC file of counters, all else as JSON in the schema's metadata.
+"""Files of sketches: an Arrow IPC file of counters, with everything else as JSON in the schema's metadata.
 
 The columns are ``counter`` (int64) and, for a known domain, ``label`` (large_string), in one uncompressed batch. The
 JSON, under the key ``anonhist/sketch``, begins with the format, the version and ``sha256``: the SHA-256 of the whole
-file, for which the digits of the digest itself, once in the schema and once in its copy in the footer, count as zeros.
-No byte of a file can change unseen.
+file, where the digits of the digest itself, in the schema and in its copy in the footer, count as zeros. No byte of a
+file can change unnoticed.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _FIELDS = {
 _PART_FIELDS = ("identity", "gamma", "shape", "session", "participants")
 _UNKNOWN_DIGEST = "0" * 64
 _BEGINNING = re.compile(rb'\{"format": "anonhist/sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
-# The schema comes first in a file, and its metadata first in it.
+# The schema comes first in a file, and its metadata comes first in the schema.
 _WHERE_IT_BEGINS = 4096
 _ARROW = b"ARROW1"
 _HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
 
 
 def check_sole_name(found: os.stat_result, path: str | Path) -> None:
-    """Refuse a file that has other names: they would keep its old state when it is replaced."""
+    """Refuse a file that has other names, because they would keep its old state when it is replaced."""
     if found.st_nlink > 1:
         raise OutputError(
             f"{str(path)!r} has other names (hard links), which would keep its old state after an update; remove them "
@@ -64,7 +64,7 @@ def check_sole_name(found: os.stat_result, path: str | Path) -> None:
 def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
     """Write the file of a sketch: once to find its digest, and once more with it.
 
-    A sketch that promises nothing yet, having a share of the noise, is for its owner's eyes only.
+    A sketch that has no guarantee yet, because it has only a share of the noise, may be seen only by its owner.
     """
     found = hashlib.sha256()
     with sketch.turn:
@@ -82,16 +82,16 @@ FILES: FileKind[Sketch] = FileKind("sketch", {ENDING: write_sketch})
 def read_sketch(path: str | Path) -> Sketch:
     """Read a sketch from a ``.sketch`` file, and check every byte of it.
 
-    Its counters lie in the file, mapped into memory, until they first have to change; then they are copied, and the
-    file stays as it is. Programs that replace files by renaming, as this one does, do not disturb it; one that writes
-    into a file that is being read does.
+    Its counters stay in the file, mapped into memory, until they first have to change; then they are copied, and the
+    file stays unchanged. Programs that replace files by renaming, as this one does, do not disturb it; a program that
+    writes into a file that is being read does.
     """
     with open_sketch(check_sketch_path(path), path) as file:
         return read_open_sketch(file, path)
 
 
 def check_sketch_path(path: str | Path) -> Path:
-    """Refuse a path that cannot be that of a sketch."""
+    """Refuse a path that cannot be a sketch's."""
     if Path(path).suffix.lower() != ENDING:
         raise UsageError(f"{mask(str(path))!r} is not a sketch file: name one that ends in {ENDING}.")
     return Path(path)
@@ -99,8 +99,8 @@ def check_sketch_path(path: str | Path) -> Path:
 
 @contextmanager
 def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
-    """Open the file of a sketch; the path is for the sentences of errors."""
-    # Opening a pipe would wait for somebody to write to it.
+    """Open the file of a sketch; the path is for error messages."""
+    # Opening a pipe would wait for a writer.
     if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # pathlib may raise
         raise DataError(f"{str(path)!r} is not a regular file; name one that holds a sketch.")
     try:
@@ -112,7 +112,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
 
 
 def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
-    """Read a sketch from a file that is open already; the path is for the sentences of errors."""
+    """Read a sketch from an open file; the path is for error messages."""
     with naming_file("sketch", path):
         try:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -125,7 +125,7 @@ def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
 
 
 class _Sink:
-    """A file that hands on what is written to it, and is never closed by who writes."""
+    """A file that passes on what is written to it, and that its writer never closes."""
 
     closed = False
 
@@ -141,7 +141,7 @@ class _Sink:
         return self._place
 
     def flush(self) -> None:
-        """Do nothing: whoever owns the file does it."""
+        """Do nothing: the owner of the file flushes it."""
 
 
 def _encode(sketch: Sketch, digest: str, receive: Callable[[Any], Any]) -> None:
@@ -150,7 +150,7 @@ def _encode(sketch: Sketch, digest: str, receive: Callable[[Any], Any]) -> None:
     columns: dict[str, Any] = {"counter": pa.array(sketch.counters)}
     if isinstance(sketch.addresses, DomainAddresses):
         columns["label"] = pa.array(sketch.addresses.labels, type=pa.large_string())
-    # As text with ASCII alone, in the order in which it is made.
+    # As ASCII text, in the order of construction.
     schema = _schema(*columns).with_metadata({METADATA_KEY: json.dumps(_head(sketch, digest))})
     with pa.ipc.new_file(pa.PythonFile(_Sink(receive), mode="w"), schema) as writer:
         writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
@@ -190,7 +190,7 @@ def _as_json(value: Fraction | str | int) -> str | int:
 
 
 def _check_whole(content: mmap.mmap) -> None:
-    """Refuse a file any byte of which is not as it was written, before anything in it is believed."""
+    """Refuse a file in which any byte was changed, before anything in it is trusted."""
     if content[: len(_ARROW)] != _ARROW:
         raise DataError("it is not an Arrow file")
     begins = _BEGINNING.search(content, 0, _WHERE_IT_BEGINS)
@@ -230,7 +230,7 @@ def _decode(content: mmap.mmap) -> Sketch:
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
     if names is None or not batch.schema.equals(_schema(*names)) or any(each.null_count for each in batch):
         raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
-    # Where they lie in the file, not to be written to: a sketch copies them when they first have to change.
+    # They stay in the file and must not be written to: a sketch copies them when they first have to change.
     return _sketch(fields, batch.column("counter").to_numpy(), batch)
 
 
@@ -282,7 +282,7 @@ def _component(value: object) -> NoiseComponent:
 
 
 def _fraction(value: object, what: str) -> Fraction:
-    """Return an exact number > 0, written in the one way in which this program writes it."""
+    """Return an exact number > 0, written in this program's only notation."""
     exact = parse_epsilon(text(value, what), name=what)
     if str(exact) != value:
         raise DataError(f"{what} must be in lowest terms")
@@ -291,24 +291,24 @@ def _fraction(value: object, what: str) -> Fraction:
 
 @contextmanager
 def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = None) -> Iterator[Sketch]:
-    """Give the sketch in a file to change, and write it back at the end; on any failure the file stays as it was.
+    """Give the sketch in a file for changes, and write it back at the end; on any failure the file stays unchanged.
 
-    From beginning to end the file is locked: others who change it this way wait, and begin from what was written. Who
-    reads it meanwhile has the old sketch, whole. The file keeps its permissions; where the path is a symbolic link,
-    what it points to is changed. A file with several names (hard links) is refused: under the others the old state
-    would stay, and whoever has two states sees without noise what was counted between them.
+    The file is locked throughout: others who change it this way wait, and start from the new state. Readers meanwhile
+    see the complete old sketch. The file keeps its permissions; if the path is a symbolic link, its target is changed.
+    A file with several names (hard links) is refused: the old state would stay under the other names, and anyone with
+    two states can see without noise what was counted between them.
 
     Parameters
     ----------
     path
         A file that :func:`write` made.
     waiting
-        Called once if another process has the file, before waiting for it.
+        Called once if another process has locked the file, before waiting for it.
 
     Yields
     ------
     Sketch
-        To be changed as it is, not replaced.
+        The sketch, to be changed in place, not replaced.
 
     Raises
     ------
@@ -316,12 +316,12 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
         As for :func:`read_sketch`.
     OutputError
         If the file has several hard links, cannot be locked or written, or was replaced meanwhile by a program that
-        does not ask for locks; nothing is left behind.
+        ignores locks; nothing is left behind.
 
     Notes
     -----
-    The lock is ``flock`` on the file itself, which each change replaces by a new one. So whoever gets the lock looks
-    whether the path still names what is locked, and else begins again.
+    The lock is ``flock`` on the file itself, which each change replaces by a new one. So a process that gets the lock
+    checks whether the path still names the locked file, and otherwise starts again.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
 
 
 def _follow_link(path: Path) -> Path:
-    """Return what a symbolic link points to; names that the system does not take are refused when they are opened."""
+    """Return the target of a symbolic link; invalid names are refused when they are opened."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:
@@ -358,11 +358,11 @@ def _follow_link(path: Path) -> Path:
 
 @contextmanager
 def _hold_lock(target: Path, path: str | Path, waiting: Callable[[], None] | None) -> Iterator[BinaryIO]:
-    """Open a file and wait for its lock, again until what is locked is what the path names.
+    """Open a file and wait for its lock, repeatedly until the locked file is the one that the path names.
 
-    The end of the process gives the lock back, too.
+    The end of the process also releases the lock.
     """
-    # Only where there are sketches to change, for not every system has it.
+    # Imported only if there are sketches to change, because not every system has it.
     import fcntl
 
     while True:
@@ -382,7 +382,7 @@ def _hold_lock(target: Path, path: str | Path, waiting: Callable[[], None] | Non
                 try:
                     yield file
                 finally:
-                    # To close the file is not enough while the sketch of an error, say, still has it mapped.
+                    # Closing the file is not enough while, for example, the sketch of an error still has it mapped.
                     fcntl.flock(file, fcntl.LOCK_UN)
                 return
 
@@ -396,7 +396,7 @@ def _names(target: Path, file: BinaryIO) -> bool:
 
 
 def _take_permissions(replacement: BinaryIO, old: os.stat_result) -> None:
-    """Give a file the permissions of the one that it is to replace, and, as far as the system lets us, its owner."""
+    """Give a file the permissions of the one it replaces and, as far as the system permits, its owner."""
     with suppress(PermissionError):
         os.fchown(replacement.fileno(), old.st_uid, old.st_gid)
     os.fchmod(replacement.fileno(), stat.S_IMODE(old.st_mode))

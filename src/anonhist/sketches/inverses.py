@@ -1,4 +1,4 @@
-"""Decoders by inverses: of the noise, by three taps or as Wu and Pagh (2024) published it, and of sharing buckets."""
+"""Decoders by inversion: of the noise, by three taps or as Wu and Pagh (2024) published it, and of shared buckets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from anonhist.sketches.noise import NoiseDistribution
 
 
 def round_to_profile(shares: ArrayLike) -> Floats:
-    """Return a valid profile near to shares that sum to one but may be negative or above one.
+    """Return a valid profile close to shares that sum to one but may be negative or above one.
 
-    Shares are clipped to [0, 1]; then ``f_t ← max(f_t − θ, 0)`` makes the sum 1, which it is at least after the first
-    step. The last step is the Euclidean projection onto the simplex. Zeros play no part. O(k log k).
+    Shares are clipped to [0, 1]; then ``f_t ← max(f_t − θ, 0)`` makes the sum 1; after the first step it is at least 1.
+    The last step is the Euclidean projection onto the simplex. Zeros stay unchanged. It takes O(k log k).
 
-    Toward every valid profile the error does not grow in ℓ1 (what the first step takes from it is the most that the
-    last one can add) nor in ℓ2 (both steps are projections onto convex sets that hold all valid profiles), and at most
-    doubles in ℓ∞ (θ is at most the error) (Wu and Pagh 2024, algorithm 3, lemmas 4.4 and 4.9).
+    Relative to every valid profile the error does not grow in ℓ1 (the last step adds at most what the first step
+    removes) or in ℓ2 (both steps are projections onto convex sets that contain all valid profiles), and at most doubles
+    in ℓ∞ (θ is at most the error) (Wu and Pagh 2024, algorithm 3, lemmas 4.4 and 4.9).
     """
     values = np.asarray(shares, dtype=np.float64)
     if values.ndim != 1 or not bool(np.isfinite(values).all()) or not (values > 0).any():
@@ -42,7 +42,7 @@ def round_to_profile(shares: ArrayLike) -> Floats:
 
 
 def found_labels(counts: Ints, numbers: Floats, setting: CounterSetting) -> Prevalences:
-    """Return the counts that some labels have, including 0 only if each counter is one label's."""
+    """Return the counts that some labels have, including 0 only if each counter belongs to one label."""
     kept = numbers > 0
     if setting.is_hashed:
         kept &= counts > 0
@@ -52,9 +52,9 @@ def found_labels(counts: Ints, numbers: Floats, setting: CounterSetting) -> Prev
 # A window of this many values takes half a gigabyte and a few seconds.
 LONGEST_WINDOW = 2**24
 NORMS = ("1", "2", "inf")
-# Of directions as good as each other up to rounding, the first is taken: on every machine the same.
+# Among directions equally good up to rounding, the first is used: it is the same on every machine.
 _TIE = 1e-9
-# Lengths 2^i times one of these are quick to transform.
+# Lengths 2^i times one of these are fast to transform.
 _ODD_FACTORS = (1, 3, 5, 9, 15, 25, 27, 45)
 
 
@@ -74,9 +74,9 @@ def _probability(given: EpsilonLike) -> Fraction:
 class WuPagh(Decoder):
     """Algorithms 2 and 3 of Wu and Pagh: undo truncated noise on a window, correct the sum, round to a profile.
 
-    The profile is sought on 0..n with n the largest value of a counter, or 0: the counters are already private,
-    so this costs nothing. The window −B..n + B holds all counters with probability 1 − β; if one lies below it
-    nevertheless, it is made longer. Time and memory grow with n.
+    The profile is sought on 0..n with n the largest value of a counter, or 0: the counters are already private, so this
+    costs nothing. The window −B..n + B holds all counters with probability 1 − β; if a counter lies below it
+    nevertheless, it is extended. Time and memory grow with n.
 
     The published method does not model collisions: for hashed labels it reads each counter as one label, so labels that
     share one count as a single label with their joint count.
@@ -86,7 +86,7 @@ class WuPagh(Decoder):
     Parameters
     ----------
     norm
-        q of ``min ‖A·f − g‖_q``: ``"1"``, ``"2"`` or ``"inf"``; the numbers 1 and 2 and ``math.inf`` do as well.
+        q of ``min ‖A·f − g‖_q``: ``"1"``, ``"2"`` or ``"inf"``; the numbers 1 and 2 and ``math.inf`` are accepted, too.
     beta
         β: probability that noise leaves the window, in (0, 1).
 
@@ -136,12 +136,12 @@ class WuPagh(Decoder):
 
 
 def best_on_hyperplane(noise: Circulant, seen: Floats, inside: Floats, norm: str) -> Floats:
-    """Return ``argmin_f ‖A·f − g‖_q`` under ``s·f = 1``, s being 1 at the values 0..n that a count can have, else 0.
+    """Return ``argmin_f ‖A·f − g‖_q`` under ``s·f = 1``, where s is 1 at the values 0..n that a count can have, else 0.
 
     ``f = f₀ + (1 − s·f₀)·u/(s·u)`` with ``f₀ = A⁻¹·g``, ``u = A⁻¹·v`` and v the unit vector of the norm q along which
     s·f changes most, ``c = A⁻¹·s``: sign(c_j)·e_j with the largest |c_j| for q = 1, c/‖c‖₂ for q = 2, sign(c) for q = ∞
-    (Wu and Pagh 2024, algorithm 2 and lemma 4.3). Three divisions by A: O(m log m). With s = 1 everywhere nothing would
-    ever be corrected: the columns of A sum to one. f may be negative, or not zero outside of 0..n.
+    (Wu and Pagh 2024, algorithm 2 and lemma 4.3). This takes three divisions by A: O(m log m). With s = 1 everywhere
+    nothing would ever be corrected, because the columns of A sum to one. f may be negative, or nonzero outside 0..n.
     """
     plain = noise.solve(seen)
     costs = noise.solve(inside)
@@ -159,11 +159,11 @@ def best_on_hyperplane(noise: Circulant, seen: Floats, inside: Floats, norm: str
 
 
 def truncated_reach(gamma: Fraction, *, size: int, beta: float) -> int:
-    """Return B: noise of rate γ stays within −B..B on all of ``size`` counters, with probability 1 − β at least.
+    """Return B: noise of rate γ stays within −B..B on all ``size`` counters with probability at least 1 − β.
 
-    The smallest B ≥ 0 with ``2d·p^(B+1)/(1 + p) ≤ β``, p = e^(−γ), d counters. All eigenvalues are above zero from the
-    smallest B with ``p^(B+1) < (1 − p)/2`` on; where β is so large that B would come near that, it is the smallest one
-    with ``p^(B+1) ≤ (1 − p)/4``, so that no eigenvalue comes near zero.
+    B is the smallest number ≥ 0 with ``2d·p^(B+1)/(1 + p) ≤ β``, p = e^(−γ), d counters. All eigenvalues are above zero
+    from the smallest B with ``p^(B+1) < (1 − p)/2`` on; if β is so large that B would come close to that, B is the
+    smallest number with ``p^(B+1) ≤ (1 − p)/4``, so that no eigenvalue comes close to zero.
     """
     rate = float(gamma)
     whole = NoiseDistribution(((gamma, gamma / gamma),))
@@ -186,13 +186,13 @@ def truncated_eigenvalues(gamma: Fraction, reach: int, length: int) -> Floats:
         return np.asarray(np.cos(2 * np.pi * (multiple % length * places % length) / length))
 
     above = rest * (1 + p) - 2 * beyond * (cosines(reach + 1) - p * cosines(reach))
-    # (1 − p)·C, and (1 − 2p·cos ω + p²)/(1 − p): both without a difference of near numbers.
+    # (1 − p)·C, and (1 − 2p·cos ω + p²)/(1 − p), both without differences of close numbers.
     scale = rest - 2 * p * math.expm1(-rate * reach)
     return np.asarray(above / (scale * (rest + 4 * p * np.sin(np.pi * places / length) ** 2 / rest)))
 
 
 def fast_length(least: int) -> int:
-    """Return a length, at least ``least`` and less than a quarter above it, that is quick to transform."""
+    """Return a length, at least ``least`` and less than a quarter above it, that is fast to transform."""
     return min(odd << max(0, -(-least // odd) - 1).bit_length() for odd in _ODD_FACTORS)
 
 
@@ -200,9 +200,9 @@ def fast_length(least: int) -> int:
 class Circulant:
     """A symmetric circulant matrix A, ``A[i, j] = P(i − j mod m)`` with the distribution P of noise: E g = A·f.
 
-    Any length m ≥ n + 2B + 1 will do: f is zero outside of 0..n, so that nothing wraps around, and what is added to the
-    window above n + B is neither reached by noise nor changes its distribution. So m is chosen to be quick to
-    transform. The eigenvalues are λ_0..λ_{⌊m/2⌋}, real; λ_{m−j} = λ_j.
+    Any length m ≥ n + 2B + 1 works: f is zero outside 0..n, so nothing wraps around, and an extension of the window
+    above n + B is neither reached by noise nor changes its distribution. So m is chosen to be fast to transform. The
+    eigenvalues are λ_0..λ_{⌊m/2⌋}, real; λ_{m−j} = λ_j.
     """
 
     length: int
@@ -212,9 +212,9 @@ class Circulant:
     def of(cls, distribution: NoiseDistribution, reaches: list[int], length: int) -> Self:
         """Return the matrix of the noise of a sketch: eigenvalues of independent parts multiply.
 
-        A part of shape 1 is truncated to its own −B..B; it has an inverse from the smallest B with
-        ``p^(B+1) < (1 − p)/2`` on, and the product has one where all parts have. A part of another shape is not
-        truncated but wrapped around the window: its eigenvalues are its characteristic function at ω_j, all above zero.
+        A part of shape 1 is truncated to its own −B..B; it has an inverse from the smallest B with ``p^(B+1) < (1 −
+        p)/2`` on, and the product has one if all parts have. A part of another shape is not truncated but wrapped
+        around the window: its eigenvalues are its characteristic function at ω_j, all above zero.
         """
         found = np.ones(length // 2 + 1)
         for (gamma, shape), reach in zip(distribution.parts, reaches, strict=True):
@@ -238,7 +238,7 @@ class Circulant:
 
 
 def reaches_of(distribution: NoiseDistribution, *, size: int, beta: float) -> list[int]:
-    """Return B of each of k parts, at β/k each: all stay within theirs on all counters with probability ≥ 1 − β."""
+    """Return B of each of k parts, at β/k each: all stay within their B on all counters with probability ≥ 1 − β."""
     share = beta / max(1, len(distribution.parts))
     return [
         truncated_reach(gamma, size=size, beta=share)
@@ -248,11 +248,11 @@ def reaches_of(distribution: NoiseDistribution, *, size: int, beta: float) -> li
     ]
 
 
-# The inverse of a part of fractional shape falls like e^(−γ|k|); beyond this it is below rounding.
+# The inverse of a part of fractional shape falls like e^(−γ|k|); beyond this, it is below rounding.
 _FADED = 40.0
-# So many values can be transformed at once.
+# This many values can be transformed at once.
 _LONGEST = 2**24
-# The noise of a hundred sketches would be magnified beyond all floats, and is useless long before.
+# The noise of a hundred sketches would exceed all floats when magnified, and is useless long before.
 _LARGEST = 1e250
 
 
@@ -265,15 +265,15 @@ def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[
     dividing by its characteristic function with one FFT, on at most 2^24 values. The time grows with the number of
     distinct values, not with their size.
 
-    Values are ascending: those that counters have, and those next to them; f̂ is zero everywhere else. f̂ has the sum
-    of what is observed, and is negative in places.
+    Values are ascending: those of counters, and those next to them; f̂ is zero everywhere else. f̂ has the sum of the
+    observed numbers, and is negative in places.
     """
     taps = [gamma for gamma, shape in distribution.parts for _ in range(math.floor(shape))]
     rest = NoiseDistribution(tuple((gamma, shape % 1) for gamma, shape in distribution.parts if shape % 1))
     reach = len(taps) + sum(math.ceil(_FADED / float(gamma)) for gamma, _ in rest.parts)
     values, numbers = _widen(observed, reach)
     for gamma in taps:
-        # f̂ = g + p/(1 − p)²·(2g[t] − g[t−1] − g[t+1]): the sum stays what it is.
+        # f̂ = g + p/(1 − p)²·(2g[t] − g[t−1] − g[t+1]): the sum stays the same.
         bent = 2 * numbers
         bent[1:] -= numbers[:-1]
         bent[:-1] -= numbers[1:]
@@ -292,9 +292,9 @@ def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[
 
 
 def _widen(observed: Counters, reach: int) -> tuple[Ints, Floats]:
-    """Return the values up to ``reach`` from an observed one, ascending, and how many counters have each.
+    """Return the values up to ``reach`` from an observed one, ascending, and the number of counters with each.
 
-    Values in a row follow each other, and rows lie side by side: a filter as wide as the reach takes nothing from one
+    Values in a row are consecutive, and rows lie side by side: a filter as wide as the reach carries nothing from one
     row into the next.
     """
     seen = observed.values
@@ -330,8 +330,8 @@ def at_least_zero(values: Ints, numbers: Floats) -> tuple[Ints, Floats]:
 class ThreeTap(Decoder):
     """The exact inverse of the noise, rounded to a profile by Algorithm 3 of Wu and Pagh.
 
-    There is no window and no failure probability: before rounding every estimate is unbiased. For hashed labels
-    it reads each counter as one label.
+    There is no window and no failure probability: before rounding, every estimate is unbiased. For hashed labels it
+    reads each counter as one label.
 
     Examples
     --------
@@ -358,10 +358,10 @@ class Isotonic(Decoder):
 
     φ_{r+}, the number of labels that occur at least r times, is estimated without bias by ``Σ_x F(h̃_x − r)`` over the
     counters h̃, with F(m) = 1 for m > 0, ``F(0) = 1 + p/(1 − p)²``, ``F(−1) = −p/(1 − p)²``, else 0, p = e^(−γ): the
-    running sum of the three-tap inverse, and for noise of several parts that of their inverses. φ_{0+} is the number of
-    counters. A sequence that never rises is fitted for r ≥ 1, unweighted, and cut to 0..d. Where no counter has a value
-    near r the estimates are equal, and stretches of equal estimates are fitted as one, whatever their length. Where
-    labels are hashed into counters it reads each counter as one label.
+    running sum of the three-tap inverse or, for noise of several parts, of their inverses. φ_{0+} is the number of
+    counters. A non-increasing sequence is fitted for r ≥ 1, unweighted, and clipped to 0..d. If no counter has a value
+    near r the estimates are equal, and stretches of equal estimates are fitted as one, whatever their length. If labels
+    are hashed into counters, it reads each counter as one label.
 
     Source: Ghazi and others 2022, equation (1).
 
@@ -383,7 +383,7 @@ class Isotonic(Decoder):
     def _decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         size = observed.size
         counts, numbers = at_least_zero(*without_noise(observed, setting.noise))
-        # Of the counts r between two of the list, φ_{r+} is that of the next one: its weight is how many there are.
+        # For the counts r between two listed ones, φ_{r+} is that of the next one: its weight is their number.
         reaching = np.cumsum(numbers[:0:-1])[::-1]
         fit = np.clip(decreasing_fit(reaching, weights=np.diff(counts)), 0.0, size)
         return found_labels(counts, -np.diff(fit, prepend=size, append=0.0), setting)
@@ -394,11 +394,11 @@ class FourierDecompounding(Decoder):
     """Separate labels that share buckets by the logarithm of the transform of the values: fast, and not smooth.
 
     A bucket holds Poisson(λ_r) labels of count r, so ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))`` for the characteristic
-    functions of its value and of the noise. With the empirical ĝ, ``ln(ĝ/κ̂)``, its phase followed continuously from
-    t = 0, has the coefficients λ_r: one transform forth and one back. What comes out below zero is set to zero.
+    functions of its value and of the noise. With the empirical ĝ, ``ln(ĝ/κ̂)``, with its phase followed continuously
+    from t = 0, has the coefficients λ_r: this takes one transform forth and one back. Negative results are set to zero.
 
-    It needs many buckets: errors of ĝ are about B^(−1/2), and divided by ``κ̂·e^{−2λ}`` where that is small. It starts
-    from the same window as :class:`~anonhist.sketches.likelihood.Decompounding`, which has a lower error.
+    It needs many buckets: errors of ĝ are about B^(−1/2), and are divided by ``κ̂·e^{−2λ}``, which may be small. It
+    starts from the same window as :class:`~anonhist.sketches.likelihood.Decompounding`, which has a lower error.
 
     Source: van Es and others 2007.
 

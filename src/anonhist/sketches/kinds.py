@@ -1,4 +1,4 @@
-"""Which sketch to make: of labels that cannot be listed, and of how many buckets, or of labels that are known."""
+"""The kinds of sketches: of labels that cannot be listed, with how many buckets, or of known labels."""
 
 from __future__ import annotations
 
@@ -30,22 +30,23 @@ class HashedSketch(Sketch):
     Parameters
     ----------
     buckets
-        How many counters, from 1 to 2^31.
+        The number of counters, from 1 to 2^31.
     epsilon
         Total ε of the sketch, > 0, read exactly.
     key
-        One byte or more, any: the bucket of a label is its keyed hash modulo the number of buckets (docs/hashing.md,
-        section 3). It is public, and chosen before the data. Sketches of one key can be merged.
+        One or more arbitrary bytes: the bucket of a label is its keyed hash modulo the number of buckets
+        (docs/hashing.md, section 3). It is public, and chosen before the data. Sketches with the same key can be
+        merged.
     sampling_rate
-        The share of all labels that is counted, 2^−32 to 1, chosen by the hash. It saves counters and adds no privacy:
-        whoever knows a label knows whether it is in the sample.
+        The share of all labels that is counted, 2^−32 to 1, selected by the hash. It saves counters and adds no
+        privacy: anyone who knows a label knows whether it is in the sample.
     unit
         Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
     relation
-        Between which data sets.
+        The neighboring relation.
     users_in
-        With the unit ``user``, whether a user may have items in every one of the sketches that are to be merged, or,
-        as everybody knows, in one of them only.
+        With the unit ``user``, whether a user may have items in every one of the sketches to be merged or, as a public
+        fact, in only one of them.
     noise_share
         Draw only a share of the noise, for a sum of several parties' sketches; **not private alone**.
     source
@@ -86,27 +87,27 @@ class HashedSketch(Sketch):
 
 
 class DomainSketch(Sketch):
-    """A sketch of labels that are known beforehand: a counter for each, or for each of a sample.
+    """A sketch of labels that are known beforehand: a counter for each, or for each label of a sample.
 
     Parameters
     ----------
     alphabet
-        All possible labels, the domain of the sketch: public, chosen before the data, all different. Updates refuse or
+        All possible labels, the domain of the sketch: public, chosen before the data, and distinct. Updates refuse or
         skip other labels.
     epsilon
         Total ε of the sketch, > 0, read exactly.
     key
-        One byte or more, public: it determines which labels are in the sample.
+        One or more public bytes, which determine the labels in the sample.
     sampling_rate
-        The share of the labels that is counted, 2^−32 to 1, chosen by the hash. It saves memory and adds no privacy:
-        whoever knows a label knows whether it is in the sample.
+        The share of the labels that is counted, 2^−32 to 1, selected by the hash. It saves memory and adds no privacy:
+        anyone who knows a label knows whether it is in the sample.
     unit
         Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
     relation
-        Between which data sets.
+        The neighboring relation.
     users_in
-        With the unit ``user``, whether a user may have items in every one of the sketches that are to be merged, or,
-        as everybody knows, in one of them only.
+        With the unit ``user``, whether a user may have items in every one of the sketches to be merged or, as a public
+        fact, in only one of them.
     noise_share
         Draw only a share of the noise, for a sum of several parties' sketches; **not private alone**.
     source
@@ -117,7 +118,7 @@ class DomainSketch(Sketch):
     UsageError
         If a parameter is invalid, or epsilon is too small: below 2^−40 for each item of the unit.
     DataError
-        If labels are not strings, or not all different.
+        If labels are not strings, or not distinct.
 
     See Also
     --------
@@ -148,7 +149,7 @@ class DomainSketch(Sketch):
         super().__init__(addresses, epsilon, unit, relation, users_in, noise_share, source)
 
 
-# Labels per bucket, and how far above the lowest error fewer buckets are preferred.
+# Labels per bucket, and the margin above the lowest error within which fewer buckets are preferred.
 LOADS = (Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 8))
 TOLERANCE = 1.25
 BYTES = 8
@@ -170,7 +171,7 @@ class BucketRow:
     size
         Bytes of the counters, 8·B.
     labels_error
-        Expected error of the number of different labels, relative to it: root mean square.
+        Expected root mean square error of the number of distinct labels, relative to that number.
     prevalences_error
         Expected ``Σ_r |φ_r − φ̂_r|``, relative to the number of labels.
     uncertainty
@@ -187,16 +188,16 @@ class BucketRow:
 
 @dataclass(frozen=True, repr=False)
 class BucketRecommendation(Printed, Tabular):
-    """Numbers of buckets with their expected errors, fewest first, and which to take.
+    """Numbers of buckets with their expected errors, fewest first, and the recommended one.
 
     Attributes
     ----------
     rows
         One per number of buckets.
     best
-        The number of buckets to take.
+        The recommended number of buckets.
     reason
-        Why, in a sentence.
+        The reason, in a sentence.
     """
 
     known_as = "buckets"
@@ -217,19 +218,19 @@ def recommend_buckets(
     """Recommend the number of buckets of a hashed sketch for an expected number of distinct labels.
 
     With too few buckets, many labels share one and are hard to separate; with too many, most buckets contain only
-    noise. The range between is wide. Sketches of labels with prevalences ``φ_r ∝ r^(−2)`` are simulated and read back.
-    Of one bucket a label or more, the fewest are taken with which the error of prevalences is at most a quarter above
-    the least; fewer than labels only where ``max_bytes`` asks for it, since what is lost then depends on how smooth
-    prevalences are.
+    noise. The range between is wide. Sketches of labels with prevalences ``φ_r ∝ r^(−2)`` are simulated and decoded.
+    Among numbers with at least one bucket per label, the smallest is recommended for which the error of prevalences is
+    at most a quarter above the least. Fewer buckets than labels are recommended only if ``max_bytes`` requires it,
+    because the loss then depends on how smooth the prevalences are.
 
     Parameters
     ----------
     labels
-        About how many different labels are expected, from 1 to 2^31: a public guess, not computed from the data.
+        The approximate number of distinct labels, from 1 to 2^31: a public guess, not computed from the data.
     epsilon, unit, relation
         The guarantee of the sketch.
     max_bytes
-        How large its counters may be, in bytes; no limit by default.
+        The largest size of the counters in bytes; no limit by default.
     progress
         Receives the share done, in (0, 1].
 

@@ -1,9 +1,9 @@
 """Decoders by likelihood: the smooth or the most likely counts, from counters of one label each or of several.
 
 Empirical Bayes learns the distribution of the counts from the sketch, then takes the posterior of each counter. A
-smooth distribution is wrong if many labels have one count and few the neighboring ones. Steps of expectation and
-maximization from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many to
-take is learned: the counters are divided by chance into two halves, and each is predicted from steps on the other.
+smooth distribution is wrong if many labels have one count and few have its neighbors. EM steps from it lead to the
+numbers under which the observations are most likely, including both spikes and noise. The number of steps is learned:
+the counters are divided at random into two halves, and each is predicted from steps on the other.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _STEPS, _SMALL_STEPS = 200, 20
 
 @dataclass(frozen=True)
 class MaximumLikelihood(Decoder):
-    """The distribution of counts under which the values seen are most likely: a mixture whose kernel is the noise.
+    """The distribution of counts that makes the observed values most likely: a mixture with the noise as its kernel.
 
-    With G_k counters of value k and κ the distribution of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximized over
-    all f ≥ 0 with sum 1. It is concave. Each step solves its quadratic model under f ≥ 0 and is halved until it gains;
-    small steps, of expectation and maximization, come between. It ends where what is missing to the maximum, which is
-    at most ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, is below 0.01.
+    With G_k counters of value k and κ the distribution of the noise, it maximizes ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` over
+    all f ≥ 0 with sum 1, which is a concave function. Each step solves its quadratic model under f ≥ 0 and is halved
+    until it gains; small EM steps come between. It stops when the distance from the maximum, which is at most ``d·ln
+    max_r Σ_k (G_k/d)·κ(k − r)/m_k``, is below 0.01.
 
     f is not smoothed: if many counts are about equally likely, the result has a few peaks instead. It is best if the
     truth has few distinct counts; otherwise :class:`EmpiricalBayes` has a lower error. Far out, where counters are
@@ -100,7 +100,7 @@ def _most_likely(seen: Floats, kernel: Floats) -> Floats:
         if total * np.log(max(float(gradient.max()), 1.0)) <= _GAP:
             break
         roots = np.sqrt(seen)
-        # Where all means are doubled the quadratic model would be best; the last row keeps the sum.
+        # If all means are doubled the quadratic model would be best; the last row keeps the sum.
         rows = np.vstack((relative * roots[:, np.newaxis], np.ones(kernel.shape[1]) / total**0.5))
         target, _ = nnls(rows, np.append(2 * roots, total**0.5), maxiter=10 * kernel.shape[1])
         if not target.sum():
@@ -111,7 +111,7 @@ def _most_likely(seen: Floats, kernel: Floats) -> Floats:
 
 
 def _along(seen: Floats, kernel: Floats, weights: Floats, target: Floats) -> Floats:
-    """Return the first of ever shorter steps toward the target that gains a third of what its slope promises."""
+    """Return the first of successively shorter steps toward the target that gains a third of the slope's prediction."""
     before, after = kernel @ weights, kernel @ target
     slope = float(seen @ (after / before)) - float(seen.sum())
     length = 1.0
@@ -126,12 +126,12 @@ def _along(seen: Floats, kernel: Floats, weights: Floats, target: Floats) -> Flo
 _SHARPENING_STEPS = (0, 1, 2, 3, 5, 8, 12, 20, 32, 50)
 # Stop after this many steps in a row without improvement.
 _PATIENCE = 2
-# The halves are the same whenever a sketch is read.
+# The halves are the same whenever a sketch is decoded.
 _SEED = 7
 
 
 def sharpen(reading: _Counters | Compound, rates: Floats, seen: Ints) -> Floats:
-    """Return the expected numbers of labels after one step from these smooth rates, or as many as help."""
+    """Return the expected numbers of labels after one step from these smooth rates, or after as many as help."""
     found = rates
     for _ in range(max(1, _helpful_steps(reading, rates, seen))):
         found = reading.expected_labels(found, seen.astype(np.float64))
@@ -143,7 +143,7 @@ def _helpful_steps(reading: _Counters | Compound, rates: Floats, seen: Ints) -> 
     halves = [half, seen - half]
     if not all(each.any() for each in halves):
         return 1
-    # As if each half were all.
+    # As if each half were all counters.
     scaled = [each * (seen.sum() / each.sum()) for each in halves]
     current = [rates, rates]
     best, helpful, worse, done = -np.inf, 0, 0, 0
@@ -152,7 +152,7 @@ def _helpful_steps(reading: _Counters | Compound, rates: Floats, seen: Ints) -> 
             current = [reading.expected_labels(each, part) for each, part in zip(current, scaled, strict=True)]
             done += 1
         means = [reading.means(each) for each in current]
-        # Steps keep the sum, but the smooth distribution may have another.
+        # Steps keep the sum, but the smooth distribution may have a different one.
         told = [np.log(each / each.sum()) for each in means]
         score = float(halves[1] @ told[0] + halves[0] @ told[1])
         if score > best:
@@ -168,18 +168,16 @@ def _helpful_steps(reading: _Counters | Compound, rates: Floats, seen: Ints) -> 
 class EmpiricalBayes(SmoothDecoder):
     """Learn a smooth distribution of the counts by penalized maximum likelihood, then take each counter's posterior.
 
-    With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean
-    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.fits.smooth_fit` says:
-    smooth in r, unless what is seen says otherwise. They are those of a distribution the counts may have come from.
-    The result is ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters with count r given the G_k
-    counters of value k. For small noise these are the observed values, for large noise the smooth distribution. Where
-    many labels have one count and few its neighbors, more steps of this kind lead nearer to it;
-    :func:`~anonhist.sketches.likelihood.sharpen` finds out how many help.
+    With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean ``m_k = Σ_r
+    φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.fits.smooth_fit` says: smooth in r, unless the
+    observations contradict that. They describe a distribution that may have produced the counts. The result is ``φ̂_r =
+    φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters with count r given the G_k counters of value k. For
+    small noise these are the observed values, for large noise the smooth distribution. If many labels have one count
+    and few have its neighbors, more steps of this kind come closer to the truth;
+    :func:`~anonhist.sketches.likelihood.sharpen` determines how many help.
 
-    Rare values far out (beyond a window with nearly all counters) are taken as counts.
-
-    Each counter is read as that of one label; where labels share counters, take
-    :class:`~anonhist.sketches.likelihood.Decompounding`.
+    Rare values far out (beyond a window with nearly all counters) are treated as counts. Each counter is read as
+    belonging to one label; if labels share counters, use :class:`~anonhist.sketches.likelihood.Decompounding`.
 
     Source: Robbins 1956; MacKay 1992, smoothness by evidence.
 
@@ -241,7 +239,7 @@ class _Mixture:
 
 
 class _Counters:
-    """Counters of single labels, each value for itself: mixtures whose kernel is the noise, by transforms."""
+    """Counters of single labels, with each value separate: mixtures with the noise as their kernel, by transforms."""
 
     def __init__(self, kernel: Floats, window: Window) -> None:
         self._window = window
@@ -251,7 +249,7 @@ class _Counters:
     def means(self, rates: Floats) -> Floats:
         """Return ``m_k = Σ_r φ_r·κ(k − r)`` for each value k of the window."""
         window = self._window
-        # Place i holds value i − reach.
+        # Position i holds value i − reach.
         around = np.fft.irfft(np.fft.rfft(rates, self._size) * self._noise, self._size)
         found = np.roll(around, -window.reach - window.low)[: window.last - window.low]
         return np.asarray(np.maximum(found, 1e-14 * float(found.max()) + np.finfo(np.float64).tiny))
@@ -278,17 +276,16 @@ class Decompounding(SmoothDecoder):
     A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
     ``λ_r = φ_r/B``, and the characteristic function of its value is ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``, κ̂
     that of the noise. The rates are fitted by penalized maximum likelihood, as
-    :func:`~anonhist.numeric.fits.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
-    is returned is the expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k
-    buckets have the value k, after one step of this kind or as many as
-    :func:`~anonhist.sketches.likelihood.sharpen` finds to help.
+    :func:`~anonhist.numeric.fits.smooth_fit` says: smooth in r, unless the buckets contradict that. The result is the
+    expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k buckets have the
+    value k, after one step of this kind or as many as :func:`~anonhist.sketches.likelihood.sharpen` finds to help.
 
-    Their sum estimates the number of different labels. No bucket need be empty: loads m/B of up to about 3 labels a
-    bucket cost little accuracy. Values far out that few buckets have (beyond a window which holds nearly all) are
-    taken as counts; if T of B buckets are out there, they are taken for ``−B·ln(1 − T/B)`` labels, and what else is in
-    them for as many labels a bucket as in the others.
+    Their sum estimates the number of distinct labels. No bucket need be empty: loads m/B of up to about 3 labels per
+    bucket cost little accuracy. Rare values far out (beyond a window with nearly all buckets) are treated as counts; if
+    T of B buckets are there, they count as ``−B·ln(1 − T/B)`` labels, and the rest of their content as the same number
+    of labels per bucket as in the others.
 
-    Where each counter is that of one label, take
+    If each counter belongs to one label, use
     :class:`~anonhist.sketches.likelihood.EmpiricalBayes`.
 
     Source: Buchmann and Grübel 2003.
@@ -331,7 +328,7 @@ class Compound:
 
     def __init__(self, window: Window, distribution: NoiseDistribution) -> None:
         self._window = window
-        self._edges = window.counts[1:]  # count 0 fills no bucket
+        self._edges = window.counts[1:]  # Count 0 fills no bucket.
         self._widths = np.diff(self._edges)
         self._buckets = float(window.seen.sum())
         gathered = window.cell_numbers
@@ -345,15 +342,15 @@ class Compound:
 
     @property
     def starts(self) -> tuple[Floats, Floats]:
-        """Logarithms of rates to begin with: as many labels in each cell, and as if each bucket held one label."""
+        """Initial logarithms of rates: the same number of labels in each cell, and as if each bucket held one label."""
         return even_logs(self._window, self._edges), rough_logs(self._window, self._edges)
 
     def spread_out(self, rates: Floats) -> Floats:
-        """Return φ_r for each r from 0 to the end of the window, of the rates of the cells."""
+        """Return φ_r for each r from 0 to the end of the window, from the rates of the cells."""
         return np.concatenate((np.zeros(self._edges[0]), np.repeat(rates, self._widths)))
 
     def value(self, logs: Floats) -> float:
-        """Return the log-likelihood; −inf where a rate is beyond all bounds."""
+        """Return the log-likelihood; −inf if a rate is beyond all bounds."""
         if float(logs.max()) > LARGEST_LOG:
             return -np.inf
         means = self._window.gather(self._distribution_at(logs))
@@ -373,7 +370,7 @@ class Compound:
         return Curvature(float(self._seen @ np.log(means)), gradient, slopes.T @ slopes)
 
     def means(self, rates: Floats) -> Floats:
-        """Return g_k for each value k of the window: how likely a bucket has it."""
+        """Return g_k for each value k of the window: the probability that a bucket has it."""
         distribution = self._distribution(rates)
         return np.asarray(np.maximum(distribution, 1e-14 * float(distribution.max())))
 
@@ -385,7 +382,7 @@ class Compound:
             self._buckets * np.maximum(distribution, 1e-14 * float(distribution.max()))
         )
         padded = np.fft.rfft(distribution, self._size)
-        # Both begin at the lowest value, so lags count from zero; the kernel begins there too.
+        # Both begin at the lowest value, so lags count from zero; the kernel begins there, too.
         back = np.fft.irfft(np.fft.rfft(ratios) * np.conj(padded), self._size)
         return np.asarray(np.maximum(rates * back[: rates.size], 0.0))
 
@@ -399,13 +396,13 @@ class Compound:
         """Return g_k for each value k of the window."""
         loads = rates / self._buckets
         exponents = np.fft.rfft(loads, self._size) - loads.sum()
-        # No characteristic function is greater than one; rounding of large loads must not make it so.
+        # No characteristic function is greater than one; rounding of large loads must not change that.
         np.minimum(exponents.real, 0.0, out=exponents.real)
         found = np.fft.irfft(self._noise * np.exp(exponents), self._size)[: self._window.last - self._window.low]
         return np.asarray(np.maximum(found, 0.0) + STRAY)
 
 
 def _quick_length(least: int) -> int:
-    """Return an even length, a little above ``least``, of which transforms are quick: its factors are 2, 3 and 5."""
+    """Return an even length, slightly above ``least``, that is fast to transform: its factors are 2, 3 and 5."""
     unit = 1 << max(1, (least - 1).bit_length() - 4)
     return unit * next(factor for factor in (8, 9, 10, 12, 15, 16) if unit * factor >= least)

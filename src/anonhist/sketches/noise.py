@@ -32,7 +32,7 @@ _IDENTITY = re.compile(r"[0-9a-f]{32}")
 
 
 class Adversary(Enum):
-    """The adversary from whom shares of noise protect the counts.
+    """The adversary against whom shares of noise protect the counts.
 
     Examples
     --------
@@ -40,9 +40,9 @@ class Adversary(Enum):
     'party'
     """
 
-    #: From everybody, each of the parties included, which knows its own share of the noise.
+    #: Everybody, including each of the parties, which knows its own share of the noise.
     PARTY = "party"
-    #: From those outside only. Parties see more, and the guarantee says how much more.
+    #: Outsiders only. Parties see more, and the guarantee states how much more.
     OUTSIDER = "outsider"
 
 
@@ -68,20 +68,20 @@ class NoiseShare:
     Parameters
     ----------
     honest
-        h, the number of parties besides the adversary that certainly add their share, at least 2. (If each adds all of
-        the noise itself, leave the share out and merge the sketches.)
+        h, the number of parties besides the adversary that certainly add their share, at least 2. (If each adds the
+        whole noise itself, omit the share and merge the sketches.)
     session
         A unique public name of the sum, the same for all parties; plain text on one line. Shares of different sessions
         do not complete each other.
     adversary
-        Whom ε protects against: everybody, parties included, or only outsiders. For outsiders, h shares are enough, and
-        the guarantee also states what holds toward a party that subtracts its own share: with h = 2, for
-        ε = 0.01, 0.1 and 1, it is 0.356, 0.606 and 1.68.
+        Whom ε protects against: everybody, including parties, or only outsiders. For outsiders, h shares are enough,
+        and the guarantee also states the ε toward a party that subtracts its own share: with h = 2, for ε = 0.01, 0.1
+        and 1, it is 0.356, 0.606 and 1.68.
 
     Raises
     ------
     UsageError
-        If ``honest`` is not a whole number from 2 to 2^31, the session not such a text, or the adversary of another
+        If ``honest`` is not a whole number from 2 to 2^31, the session is not such a text, or the adversary has another
         type.
 
     Notes
@@ -110,7 +110,7 @@ class NoiseShare:
 
     @property
     def participants(self) -> int:
-        """How many parties must take part honestly: h, and one more if the adversary may be one of them."""
+        """The number of parties that must take part honestly: h, and one more if the adversary may be one of them."""
         return self.honest + (self.adversary is Adversary.PARTY)
 
     @property
@@ -138,8 +138,8 @@ class NoiseComponent:
     ``gamma`` is the exact rate γ > 0 of the discrete Laplace distribution it belongs to: one step of one counter costs
     γ. ``shape`` is 1 for the whole of such noise. A share 1/h of it is the difference of two negative binomial numbers
     of that shape: h independent shares add up to the whole, only those of one ``session``, which is a public name.
-    ``participants`` is how many parties must take part honestly: 1/shape or, if the adversary may be one of them, one
-    more. For the whole, the session is empty and ``participants`` 1.
+    ``participants`` is the number of parties that must take part honestly: 1/shape or, if the adversary may be one of
+    them, one more. For the whole, the session is empty and ``participants`` is 1.
     """
 
     identity: str
@@ -164,7 +164,7 @@ class NoiseComponent:
 
     @property
     def adversary(self) -> Adversary:
-        """The adversary from whom the shares protect together."""
+        """The adversary against whom the shares jointly protect."""
         return Adversary.OUTSIDER if self.participants == self.shape.denominator else Adversary.PARTY
 
 
@@ -173,7 +173,7 @@ class NoiseDistribution:
     """The distribution of the noise on one counter: a sum of independent parts (γ, s), sorted; empty without noise.
 
     A part of rate γ and shape s has the characteristic function ``((1 − p)²/(1 − 2p·cos t + p²))^s``, p = e^(−γ): for
-    s = 1 the discrete Laplace distribution. Those of a sum multiply.
+    s = 1 the discrete Laplace distribution. The characteristic functions of a sum multiply.
     """
 
     parts: tuple[tuple[Fraction, Fraction], ...]
@@ -200,7 +200,7 @@ class NoiseDistribution:
         found = np.ones(angles.shape)
         half_sines = np.sin(angles / 2) ** 2
         for gamma, shape in self._rates:
-            # 1 − 2p·cos t + p² = (1 − p)² + 4p·sin²(t/2), without a difference of near numbers.
+            # 1 − 2p·cos t + p² = (1 − p)² + 4p·sin²(t/2), without a difference of close numbers.
             p, rest = math.exp(-gamma), -math.expm1(-gamma)
             found *= (1 + 4 * p * half_sines / rest**2) ** -shape
         return found
@@ -216,7 +216,7 @@ class NoiseDistribution:
         return sum(shape * 2 * math.exp(-gamma) / math.expm1(-gamma) ** 2 for gamma, shape in self._rates)
 
     def reach(self, probability: float) -> int:
-        """Return a K with ``P(|noise| > K) ≤ probability``, nearly the least one.
+        """Return K with ``P(|noise| > K) ≤ probability``, nearly the least one.
 
         For one part of shape 1 the tail is ``2·p^(K + 1)/(1 + p)`` and K is the least; otherwise K is Chernoff's bound.
         """
@@ -245,7 +245,7 @@ class NoiseDistribution:
         if len(self.parts) == 1 and self.parts[0][1] == 1:
             gamma = float_rate(self.parts[0][0])
             return np.asarray(math.tanh(gamma / 2) * np.exp(-gamma * np.abs(np.arange(-reach, reach + 1))))
-        # Wide enough that wrap-around is below rounding.
+        # Wide enough that wrap-around is below rounding errors.
         size = 1 << max(4, 2 * max(reach, self.reach(1e-17)) + 1).bit_length()
         if size > _WIDEST:
             raise UsageError("This noise is too wide to compute its distribution; take a larger epsilon.")
@@ -253,7 +253,7 @@ class NoiseDistribution:
         return np.asarray(np.maximum(np.roll(around, reach)[: 2 * reach + 1], 0.0))
 
     def simulate(self, size: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return simulated noise, for public data only, int64, shape (size,)."""
+        """Return simulated noise, for public data only: int64, shape (size,)."""
         noise = np.zeros(size, dtype=np.int64)
         for gamma, shape in self._rates:
             for sign in (1, -1):

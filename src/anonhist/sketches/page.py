@@ -1,4 +1,4 @@
-"""What people see of a sketch, which is nothing of its counters, and of releases that were read from one."""
+"""The public view of a sketch, which shows nothing of its counters, and of releases that were read from one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def labels_text(sketch: Sketch) -> str:
-    """Say what its counters count."""
+    """State what the sketch's counters count."""
     addresses = sketch.addresses
     counters = f"{addresses.size:,} counter{'' if addresses.size == 1 else 's'}"
     share = addresses.sampling_rate
@@ -41,10 +41,10 @@ def labels_text(sketch: Sketch) -> str:
 
 
 def sketch_cell(sketch: Sketch) -> Cell:
-    """Return the cell of a sketch: what it is and what it promises, nothing of its counters.
+    """Return the notebook cell of a sketch: its settings and its guarantee, nothing of its counters.
 
-    Notebooks are kept and sent around with what they show. Of two states of a sketch anybody can learn what was counted
-    in between, so its state is shown only by who asks for it.
+    Notebooks are kept and shared with their output. Two states of a sketch reveal what was counted in between, so its
+    state is shown only on request.
     """
     with sketch.turn:
         rows = [
@@ -80,7 +80,7 @@ _MERGED = (
 
 
 def _write(release: Release, sheet: Sheet, truth: object) -> None:
-    """Write the page of a release that was read from a sketch, and say what the operator who merged it sees."""
+    """Write the page of a release read from a sketch, and say what the operator who merged it sees."""
     mechanism = release.mechanism
     shares = isinstance(mechanism, SketchMechanism) and bool(mechanism.shared)
     is_merged = isinstance(mechanism, SketchMechanism) and len(mechanism.setting.noise.parts) > 1
@@ -88,7 +88,7 @@ def _write(release: Release, sheet: Sheet, truth: object) -> None:
         release,
         sheet,
         truth,
-        # To read a sketch again costs nothing.
+        # Reading a sketch again costs nothing.
         again="The same command reads the same noise in the same sketch, and costs nothing more.",
         also_promised=(_MERGED,) if is_merged and not shares else (),
         also_not_covered=(_TWICE, _SHARES) if shares else (_TWICE,),
@@ -102,13 +102,13 @@ _PARTS_SHOWN = 20
 
 
 def say(sketch: Sketch) -> None:
-    """Print what it is and what it promises: one line each, all of it public."""
+    """Print its settings and its guarantee: one line each, all of it public."""
     for name, sentence in (("Sketch", labels_text(sketch)), *_promise(sketch), ("Key", _key(sketch))):
         say_line(f"{name}: {sentence}", sys.stdout)
 
 
 def say_noise(sketch: Sketch) -> None:
-    """Print of which parts the noise consists: sketches that have one in common cannot be merged."""
+    """Print the parts of the noise: sketches with a part in common cannot be merged."""
     for part in sketch.noise[:_PARTS_SHOWN]:
         say_line(f"Noise: {_part(part)}", sys.stdout)
     if len(sketch.noise) > _PARTS_SHOWN:
@@ -158,7 +158,7 @@ def bucket_rows(found: BucketRecommendation) -> list[tuple[str, ...]]:
 
 
 def buckets_cell(found: BucketRecommendation) -> Cell:
-    """Return the cell of a recommendation of a number of buckets."""
+    """Return the notebook cell of a recommended number of buckets."""
     return Cell(
         title=f"Use {found.best:,} buckets.",
         head=BUCKET_HEADS,

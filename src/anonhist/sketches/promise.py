@@ -20,18 +20,18 @@ from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, Privac
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.sketches.noise import NoiseComponent
 
-# Beyond this rate the simple bound is exact to seven digits.
+# Beyond this rate, the simple bound is exact to seven digits.
 _SIMPLE_FROM = 8
-# The trapezoidal rule: its errors, and those of cutting it off, are below 10^-15 (docs/proofs/sketches.md, section 5).
+# The trapezoidal rule: its errors, including truncation, are below 10^-15 (docs/proofs/sketches.md, section 5).
 _STEP, _REACH = 0.125, 40.0
 _MARGIN = 1e-9
 _DIGITS = 4
-# In bits, 4,000 digits: Python writes no number of more than 4,300.
+# In bits, 4,000 digits, because Python writes no number of more than 4,300.
 _LONGEST = 13_288
 
 
 class UsersIn(Enum):
-    """In how many of the sketches that are merged one user may have items: a public statement of the operator.
+    """The number of merged sketches in which one user may have items: a public statement of the operator.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class UsersIn(Enum):
 
     #: Up to m items in each: nothing has to be known, and the epsilons of all sketches add up.
     EVERY_SKETCH = "every-sketch"
-    #: In one at most, such as where each user belongs to one party: the guarantee names this as a condition.
+    #: In one at most, for example because each user belongs to one party: the guarantee names this as a condition.
     ONE_SKETCH = "one-sketch"
 
 
@@ -63,7 +63,7 @@ def checked_unit(unit: object) -> PrivacyUnit:
 def checked_setting(
     unit: object, relation: NeighboringRelation, users_in: object
 ) -> tuple[PrivacyUnit, NeighboringRelation, UsersIn]:
-    """Return what a sketch is to protect, or refuse a unit that it cannot."""
+    """Return what a sketch should protect, or refuse a unit that it cannot protect."""
     protected = checked_unit(unit)
     if not isinstance(users_in, UsersIn):
         raise UsageError("`users_in` must be UsersIn.EVERY_SKETCH or UsersIn.ONE_SKETCH.")
@@ -82,7 +82,7 @@ def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelati
 
 
 def checked_parts(noise: Iterable[NoiseComponent]) -> tuple[NoiseComponent, ...]:
-    """Return parts of noise in order, or refuse those that do not belong to one sketch."""
+    """Return parts of noise in order, or refuse parts that do not belong to one sketch."""
     parts = tuple(noise)
     if not parts or not all(isinstance(part, NoiseComponent) for part in parts):
         raise DataError("A sketch must have at least one part of noise.")
@@ -99,10 +99,11 @@ def checked_parts(noise: Iterable[NoiseComponent]) -> tuple[NoiseComponent, ...]
 
 @dataclass(frozen=True, order=True)
 class SharedNoise:
-    """The shares of one session that are in a sketch; fewer than must take part are refused: there is no guarantee.
+    """The shares of one session in a sketch; fewer than must take part are refused, because there is no guarantee.
 
-    ``gamma`` is the rate of the noise that they add up to, and ``honest`` is h: how many make the whole.
-    ``participants`` is how many parties must take part honestly: h or, where the adversary may be one of them, h + 1.
+    ``gamma`` is the rate of the noise that they add up to, and ``honest`` is h, the number that makes the whole.
+    ``participants`` is the number of parties that must take part honestly: h or, if the adversary may be one of them, h
+    + 1.
     """
 
     gamma: Fraction
@@ -124,7 +125,7 @@ class SharedNoise:
 
 
 def shared_noise(noise: Iterable[NoiseComponent]) -> tuple[SharedNoise, ...]:
-    """Return the shares of each session, or refuse them where some are missing."""
+    """Return the shares of each session, or refuse them if some are missing."""
     return tuple(
         sorted(
             SharedNoise(shares[0].gamma, shares[0].shape.denominator, shares[0].participants, len(shares))
@@ -139,7 +140,7 @@ def promise(
     noise: Iterable[NoiseComponent],
     users_in: UsersIn = UsersIn.EVERY_SKETCH,
 ) -> Guarantee:
-    """Return the guarantee of a sketch whose noise consists of these parts; shares of a session must make the whole."""
+    """Return the guarantee of a sketch with these parts of noise; the shares of a session must make the whole."""
     parts = list(noise)
     return promise_of(unit, relation, [part.gamma for part in parts if part.shape == 1], shared_noise(parts), users_in)
 
@@ -151,13 +152,13 @@ def promise_of(
     shared: Sequence[SharedNoise],
     users_in: UsersIn,
 ) -> Guarantee:
-    """Return the guarantee of sketches with noise of their own, at these rates, and of others that share theirs.
+    """Return the guarantee of sketches with their own noise, at these rates, and of others that share noise.
 
-    An item is in one of the sketches, and so is a user where the operator says so: the largest epsilon counts. Else a
-    user may have m items in each sketch, those that share noise included: the epsilons of all of them add up.
+    An item is in one of the sketches, and so is a user if the operator says so: the largest epsilon counts. Otherwise a
+    user may have m items in each sketch, including those that share noise: the epsilons of all of them add up.
     """
     steps = unit.max_distance * relation.distance
-    # What a step costs toward outsiders and toward a party, and in how many sketches.
+    # The cost of a step toward outsiders and toward a party, and the number of sketches.
     costs = [(gamma, gamma, 1) for gamma in rates]
     costs += [(each.gamma, each.party_gamma, each.merged) for each in shared]
     sketches = sum(many for *_, many in costs)
@@ -190,7 +191,7 @@ def promise_of(
 
 
 def _steps(costs: Sequence[tuple[Fraction, Fraction, int]], steps: int) -> tuple[tuple[str, Fraction], ...]:
-    """Return what is spent toward outsiders, for each rate and as many sketches as have it."""
+    """Return the budget spent toward outsiders, for each rate, multiplied by the number of sketches with it."""
     often: Counter[Fraction] = Counter()
     for gamma, _, many in costs:
         often[gamma] += many
@@ -201,7 +202,7 @@ def _steps(costs: Sequence[tuple[Fraction, Fraction, int]], steps: int) -> tuple
 
 
 def _conditions_of_shares(shared: Sequence[SharedNoise]) -> tuple[str, ...]:
-    """Return the clause on how many parties must be honest, depending on the adversary."""
+    """Return the clause about how many parties must be honest, depending on the adversary."""
     also_parties = {each.honest for each in shared if each.participants > each.honest}
     outsiders = {each.honest for each in shared if each.participants == each.honest}
     conditions = []
@@ -225,8 +226,8 @@ def party_loss(gamma: Fraction, *, remaining: int, of: int) -> Fraction:
 
         max over k of |ln P(Z = k)/P(Z = k + 1)| = ln P(Z = 0)/P(Z = 1)  for s < 1,  γ for s ≥ 1,
 
-    by docs/proofs/sketches.md, section 5. For s < 1 it is more than γ, and less than γ + ln(1/s). The result is γ where
-    nothing is missing; else four digits that are not below the exact value.
+    by docs/proofs/sketches.md, section 5. For s < 1 it is more than γ, and less than γ + ln(1/s). The result is γ if
+    nothing is missing; otherwise four digits, not below the exact value.
     """
     if remaining >= of:
         return gamma

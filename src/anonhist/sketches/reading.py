@@ -55,46 +55,45 @@ def update_sketch(
     Parameters
     ----------
     sketch
-        What to count in; it is changed.
+        The sketch to count in, which is changed.
     source
         As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes.
     label
-        Column of labels, or key of JSON lines; may be left out where there is only one. Labels are compared as text, as
-        written. Labels that are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and
+        The column of labels, or the key in JSON lines; may be left out if there is only one. Labels are compared as
+        text, as written. Numeric labels must be whole: 7.0 in a column of floats is the label 7, and fractions and
         floats of 2^53 and more are refused. Rows without a label are left out, and so are empty lines.
     count
         As for :func:`read_profile`.
     user
-        Column of users, for sketches that protect users, and for those alone: of each user as many rows are counted,
-        chosen at random, as the unit of the sketch says. That holds within one call: a user must not come again in
-        a later one.
+        The column of users, only for sketches that protect users: for each user, at most the unit's number of rows is
+        counted, chosen at random. That holds within one call: a user must not occur again in a later one.
     table, delimiter, header, order_key
         As for :func:`read_profile`.
     format
         ``"events"``, ``"labels"``, ``"counts"`` or ``"uniq"``, as for :func:`read_profile`.
     ignore_unknown
-        Leave out labels that are not in the sketch's domain; else they are refused.
+        Leave out labels that are not in the sketch's domain; by default, they are refused.
     notify
         Receives remarks for the operator's terminal, such as how many rows were counted. They are as private as the
         data.
     progress
-        Receives the share done, in [0, 1], while the engine works; of standard input nobody knows it.
+        Receives the share done, in [0, 1], while the engine works; for standard input it is unknown.
     limits
-        How much memory and how many threads DuckDB may use; it never spills here.
+        The memory and the number of threads that DuckDB may use; it never spills here.
     counted
         Receives the number of rows counted so far, which is as private as the data.
     partials
-        For tables of Spark, and required there: how partitions are counted, where they are. With
-        :class:`~anonhist.sketches.cluster.ExactPartials` each adds up counts without noise, which the sketch takes at
-        once; with :class:`~anonhist.sketches.cluster.NoisyPartials` each has a sketch with noise of its own, which are
-        merged, and nothing is told to ``notify`` and ``counted``. No row comes to the driver, and all are counted or
-        none. If users are bounded, Spark shuffles rows first, and so writes them to disks of executors.
+        Required for tables of Spark, and only for those: how partitions are counted on the cluster. With
+        :class:`~anonhist.sketches.cluster.ExactPartials` each adds up counts without noise, which the sketch adds at
+        once; with :class:`~anonhist.sketches.cluster.NoisyPartials` each has a sketch with its own noise, all sketches
+        are merged, and ``notify`` and ``counted`` receive nothing. No row comes to the driver, and all rows are counted
+        or none. If users are bounded, Spark shuffles rows first, and so writes them to disks of executors.
 
     Raises
     ------
     DataError
-        If the data cannot be used; the message holds no value of theirs. What came before is counted then:
-        :func:`~anonhist.sketches.files.sketch_in_place` leaves a file as it was.
+        If the data cannot be used; the message contains no value of them. Earlier data stay counted:
+        :func:`~anonhist.sketches.files.sketch_in_place` leaves a file unchanged.
     UsageError
         If the call contradicts itself or the sketch's unit.
 
@@ -142,7 +141,7 @@ def update_sketch(
 
 
 def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
-    """Refuse files named twice, which would count twice, and several sources of users, who might be in all of them."""
+    """Refuse duplicate files, which would count twice, and several sources of users, who might be in all of them."""
     listed = list(sources)
     if len(listed) > 1 and sketch.unit.max_items is not None:
         raise UsageError(
@@ -162,14 +161,14 @@ class _Counting:
         self.rows, self.left_out = 0, 0
 
     def add(self, data: NDArray[np.uint8], offsets: NDArray[Any], counts: NDArray[np.int64] | None) -> None:
-        """Count labels that lie one after the other, once each or as often as counts say."""
+        """Count contiguous labels, once each or as often as counts say."""
         self.rows += offsets.size - 1
         self._sketch.update_buffer(data, offsets, counts, ignore_unknown=self._ignore_unknown)
         if self._counted is not None:
             self._counted(self.rows)
 
     def add_standard_input(self) -> None:
-        """Count labels one a line, but for empty lines."""
+        """Count labels, one per line, except empty lines."""
         if sys.stdin is None:
             raise DataError("Standard input is closed: pipe labels into it, one a line.")
         for data, offsets in label_blocks(sys.stdin.buffer):
@@ -184,7 +183,7 @@ class _Counting:
         check_batch(batch, only_whole=True)
         if count is not None:
             check_whole(count, pc.sum(batch.column("wrong")).as_py())
-            # What counts nothing is not there, known or not.
+            # A count of zero does not count, whether the label is known or not.
             batch = batch.filter(pc.greater(batch.column("count"), 0))
         has_label = batch.column("label").is_valid()
         self.left_out += batch.num_rows - has_label.true_count
@@ -193,7 +192,7 @@ class _Counting:
         self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
 
     def add_partitions(self, frame: Any, reading: PartitionReading, partials: Partials) -> None:
-        """Count a table of Spark where it is."""
+        """Count a table of Spark on its cluster."""
         found = partials.count(self._sketch, frame, reading)
         if found is None:
             return
@@ -202,7 +201,7 @@ class _Counting:
             self._counted(self.rows)
 
     def tell(self, notify: Callable[[str], None]) -> None:
-        """Report what was counted, only to the operator."""
+        """Report the number of counted rows, only to the operator."""
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         without = f"; {self.left_out:,} without a label were left out" if self.left_out else ""
         notify(f"{rows} counted{without}.")

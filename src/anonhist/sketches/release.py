@@ -1,4 +1,4 @@
-"""From a sketch to a release: how one state is read, what a ledger is charged before, and how files bring it back."""
+"""From a sketch to a release: how a state is read, the ledger is charged, and files are read back."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DECODERS: dict[str, Callable[..., Decoder]] = {
     each.name: each
     for each in (EmpiricalBayes, Decompounding, MaximumLikelihood, Isotonic, ThreeTap, WuPagh, FourierDecompounding)
 }
-# Decoders that separate labels which share counters; useless if no labels do.
+# Decoders that separate labels which share counters; they are useless if no labels do.
 OF_SHARED_COUNTERS = ("decompounding", "fourier")
 
 
@@ -49,7 +49,7 @@ def default_decoder(setting: CounterSetting) -> Decoder:
 
 
 def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
-    """Make a decoder again from its name and exactly its :attr:`Decoder.parameters`: all of them, and no others."""
+    """Rebuild a decoder from its name and exactly its :attr:`Decoder.parameters`: all of them, and no others."""
     if name not in DECODERS:
         raise UsageError(f"There is no decoder {name!r:.80}; take one of {', '.join(DECODERS)}.")
     try:
@@ -61,7 +61,7 @@ def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
     return decoder
 
 
-# How likely noise is that simulations leave out.
+# The probability of noise that simulations leave out.
 _NEGLIGIBLE = 1e-12
 # A fit takes some hundred steps, each with a matrix of up to 400 rows and columns. In the time of one number of a fit,
 # this many counters are filled with labels and noise.
@@ -73,8 +73,8 @@ SKETCH = ReleaseKind("sketch", {"item": OF_LABELS, "user": OF_LABELS, "edge": OF
 class SketchMechanism:
     """A sketch as a mechanism: public, frozen, printable, able to run again on public data.
 
-    ``domain_size`` is None where labels are hashed into counters, ``shared`` empty where no noise is shared. A decoder
-    that tells labels apart that share counters is refused where each counter is one label's.
+    ``domain_size`` is None if labels are hashed into counters, ``shared`` is empty if no noise is shared. A decoder
+    that separates labels which share counters is refused if each counter belongs to one label.
     """
 
     kind: ClassVar[ReleaseKind] = SKETCH
@@ -99,9 +99,9 @@ class SketchMechanism:
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public numbers: counters, the domain, the share sampled, the parts of the noise, its shares, the decoder."""
+        """Public numbers: counters, the domain, the sampling rate, the parts of the noise, its shares, the decoder."""
         noise = ",".join(f"{gamma}" if shape == 1 else f"{gamma}^{shape}" for gamma, shape in self.setting.noise.parts)
-        # Of each session γ^(1/h), how many shares there are and how many parties must take part.
+        # For each session: γ^(1/h), the number of shares, and the number of parties that must take part.
         shares = ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in self.shared)
         return {
             "counters": self.counters,
@@ -114,9 +114,9 @@ class SketchMechanism:
         }
 
     def read(self, observed: Counters) -> tuple[Profile, Evidence]:
-        """Return the profile of all labels, those not sampled included, and intervals.
+        """Return the profile of all labels, including those not sampled, and intervals.
 
-        The intervals rest on the counters and on nothing that a decoder assumes.
+        The intervals depend on the counters and on no assumption of a decoder.
         """
         found = self.decoder.decode(observed, self.setting)
         # Bands start from decoded prevalences; a decoder that ignores labels sharing a counter would mislead them.
@@ -128,7 +128,7 @@ class SketchMechanism:
 
     @property
     def _labels(self) -> float:
-        """How many labels one counted stands for: known of a listed domain; of others, what is expected."""
+        """The number of labels that a counted one represents: known for a listed domain, otherwise an expectation."""
         return float(1 / self.sampling_rate) if self.domain_size is None else self.domain_size / self.counters
 
     def _scale(self, found: Prevalences) -> Profile:
@@ -140,7 +140,7 @@ class SketchMechanism:
         return fit + (self.counters + min(profile.num_labels, self.counters)) // _COUNTERS
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
+        """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and decoded."""
         runs = (self._simulate(profile, rng) for _ in range(size))
         return [self._scale(self.decoder.redecode(run, self.setting, rng=rng)) for run in pulsing(runs)]
 
@@ -150,7 +150,7 @@ class SketchMechanism:
         return noisy(public, self.setting.noise, rng=rng)
 
     def _throw_labels(self, profile: Profile, rng: np.random.Generator) -> Counters:
-        """Throw labels, or those that are sampled, into counters."""
+        """Throw all labels, or the sampled ones, into counters."""
         check_numbers(self.counters)
         numbers = profile.prevalences
         if self.sampling_rate < 1:
@@ -162,7 +162,7 @@ class SketchMechanism:
         return Counters.of(counters)
 
     def _list_labels(self, profile: Profile, domain_size: int, rng: np.random.Generator) -> Counters:
-        """Draw as many labels of the domain as there are counters; those that do not occur have the count 0."""
+        """Draw as many labels of the domain as there are counters; labels that do not occur have count 0."""
         numbers = np.append(max(domain_size - profile.num_labels, 0), profile.prevalences)
         if numbers.sum() > self.counters:
             numbers = rng.multivariate_hypergeometric(numbers, self.counters, method="marginals")
@@ -172,7 +172,7 @@ class SketchMechanism:
 def noisy(observed: Counters, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Counters:
     """Return the empirical profile of public counters with simulated noise (Wu and Pagh 2024, algorithm 1).
 
-    Of many equal counters, it is drawn how many get how much.
+    For many equal counters, it draws how many get each noise value.
     """
     reach = distribution.reach(_NEGLIGIBLE)
     many = observed.numbers > 2 * reach + 1
@@ -181,7 +181,8 @@ def noisy(observed: Counters, distribution: NoiseDistribution, *, rng: np.random
     alone = Counters.of(few + distribution.simulate(few.size, rng=rng))
     values, numbers = [alone.values], [alone.numbers]
     if many.any():
-        # Of wide noise, few values have as many counters as it has values: only then is its pmf worth computing.
+        # With wide noise, only a few values have as many counters as the noise has values; only then is its pmf
+        # computed.
         pmf = distribution.pmf(reach)
         for value, number in zip(observed.values[many].tolist(), observed.numbers[many].tolist(), strict=True):
             values.append(np.arange(value - reach, value + reach + 1))
@@ -227,11 +228,11 @@ class PreparedReading:
 def prepare_reading(
     sketch: Sketch, decoder: DecoderName | Decoder | None = None, *, simulations: int | None = None
 ) -> PreparedReading:
-    """Take the state of a sketch, and check how it is to be read, before anything is charged."""
+    """Take the state of a sketch, and check how it should be read, before anything is charged."""
     runs = None if simulations is None else parse_simulations(simulations)
     with sketch.turn:
         check_unclipped(sketch, "read")
-        # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
+        # Incomplete shares of noise give no guarantee: asking for the guarantee refuses them.
         noise, distribution, guarantee = sketch.noise, sketch.noise_distribution, sketch.guarantee
         counters, state = Counters.of(sketch.counters), fingerprint(sketch.counters)
     addresses = sketch.addresses
@@ -261,7 +262,7 @@ def reconstruct(
 ) -> Release:
     """Charge a read-out, and make it; see :meth:`Sketch.reconstruct`."""
     prepared = prepare_reading(sketch, decoder, simulations=simulations)
-    # The ledger knows a fingerprint of the state from the charge on.
+    # From the charge on, the ledger has a fingerprint of the state.
     return charged(account, prepared.price, lambda receipt: replace(prepared.release(), receipt=receipt))
 
 
@@ -278,7 +279,7 @@ def _decoder(decoder: DecoderName | Decoder | None, setting: CounterSetting) -> 
 # γ, or γ^s for a part of another shape than one.
 _PART = re.compile(r"(?P<gamma>[0-9]+(?:/[0-9]+)?)(?:\^(?P<shape>[0-9]+(?:/[0-9]+)?))?")
 
-# γ^(1/h) of a session, how many such shares there are, and how many parties must take part.
+# γ^(1/h) of a session, the number of such shares, and the number of parties that must take part.
 _SHARES = re.compile(
     r"(?P<gamma>[0-9]+(?:/[0-9]+)?)\^1/(?P<honest>[0-9]{1,10})\*(?P<merged>[0-9]{1,18})@(?P<participants>[0-9]{1,10})"
 )

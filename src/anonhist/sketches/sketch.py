@@ -48,21 +48,21 @@ class Sketch(Described, Shown, Saved):
     """Counters with exact discrete Laplace noise from the start.
 
     Make one with :class:`~anonhist.sketches.HashedSketch` or :class:`~anonhist.sketches.DomainSketch`. Counter i holds
-    ``h_i + Z_i``: how many items of its labels were counted, and noise that is drawn once, when the sketch is made,
-    with ``P(Z_i = k) = (1 − p)/(1 + p)·p^|k|``, ``p = e^(−γ)``, ``γ = ε/(m·s)``; m is how many items the unit has, s is
-    1 for ``ADD_OR_REMOVE`` and 2 for ``SUBSTITUTE``.
+    ``h_i + Z_i``: the number of counted items of its labels, plus noise that is drawn once, when the sketch is made,
+    with ``P(Z_i = k) = (1 − p)/(1 + p)·p^|k|``, ``p = e^(−γ)``, ``γ = ε/(m·s)``; m is the number of items of the unit,
+    s is 1 for ``ADD_OR_REMOVE`` and 2 for ``SUBSTITUTE``.
 
     Attributes
     ----------
     addresses : HashedAddresses or DomainAddresses
-        Which counter a label has.
+        The map from labels to counters.
     unit : PrivacyUnit
-        Whom the noise protects: an item, or a user with at most m items in *each* of the sketches that are merged. The
-        caller must make sure that nobody has more.
+        Whom the noise protects: an item, or a user with at most m items in *each* of the merged sketches. The caller
+        must make sure that nobody has more.
     users_in : UsersIn
-        Whether a user may be in every one of the sketches that are merged, or is in one of them only.
+        Whether a user may be in every one of the merged sketches, or is in only one of them.
     relation : NeighboringRelation
-        Between which data sets.
+        The neighboring relation.
     noise : tuple of NoiseComponent
         The parts of the noise, sorted: one part for each sketch that was merged, each with a public identity.
     counters : ndarray of int64, shape (addresses.size,)
@@ -77,14 +77,15 @@ class Sketch(Described, Shown, Saved):
     *One intrusion.* An adversary who sees the whole state (all attributes) at one moment sees only an ε-differentially
     private state of what was counted before, and learns nothing more about it later. *Two intrusions.* The difference
     of two states is exactly what was counted between them, which is not protected from an adversary who sees both; what
-    was counted before the first stays protected. A result read from the sketch, a copy, a backup or an older file are
-    states, too. Whoever observes the memory while items are counted sees these items.
+    was counted before the first stays protected. A result read from the sketch, a copy, a backup and an older file are
+    states, too. An observer of the memory while items are counted sees these items.
 
-    The noise is in the counters first, so memory never holds counts without it, but the chunk of labels being counted.
+    The noise is in the counters first, so memory never holds counts without it, only the chunk of labels being counted.
 
     Notes
     -----
-    A sketch may be pickled, to move it to another process; it cannot be copied, since the copy keeps an old state.
+    A sketch may be pickled, to move it to another process; it cannot be copied, because the copy would keep an old
+    state.
     """
 
     known_as = "sketch"
@@ -133,8 +134,8 @@ class Sketch(Described, Shown, Saved):
         Parameters
         ----------
         addresses, unit, relation, noise, counters, clipped, users_in
-            As the attributes have it. Counters that cannot be written to, such as those of a file mapped into memory,
-            are copied when they first have to change; others are taken as they are and belong to the sketch from then.
+            As for the attributes. Counters that cannot be written to, such as those of a file mapped into memory, are
+            copied when they first have to change; others are not copied and belong to the sketch from then on.
 
         Raises
         ------
@@ -173,11 +174,10 @@ class Sketch(Described, Shown, Saved):
     def guarantee(self) -> Guarantee:
         """The guarantee of this sketch and of everything computed from it.
 
-        Each *item* is in one of the sketches that were merged, so the largest of their epsilons counts: what the others
-        add is independent of it. A *user* may have m items in each of them, so their epsilons add up, also where they
-        share one noise; with ``UsersIn.ONE_SKETCH`` the largest counts, on that condition. Where noise is shared, the
-        guarantee says how many parties must be honest and, if it holds toward outsiders only, what holds toward a
-        party.
+        Each *item* is in one of the merged sketches, so the largest of their epsilons counts: the others' contributions
+        are independent of it. A *user* may have m items in each of them, so their epsilons add up, even if they share
+        one noise; with ``UsersIn.ONE_SKETCH`` the largest counts, on that condition. If noise is shared, the guarantee
+        states how many parties must be honest and, if it holds toward outsiders only, the epsilon toward a party.
 
         Raises
         ------
@@ -204,8 +204,8 @@ class Sketch(Described, Shown, Saved):
         ----------
         labels
             Strings, one for each item: a list, a NumPy array of strings, a generator, or a column or table of one
-            column of pandas, Polars or Arrow. Of a mapping from labels to
-            counts, such as a ``Counter``, give both: ``update(found, found.values())``.
+            column of pandas, Polars or Arrow. For a mapping from labels to counts, such as a ``Counter``, give both:
+            ``update(found, found.values())``.
         counts
             Number of items per label, whole numbers ≥ 1; 1 each by default.
         ignore_unknown
@@ -244,7 +244,7 @@ class Sketch(Described, Shown, Saved):
         *,
         ignore_unknown: bool = False,
     ) -> None:
-        """Count labels that lie one after the other in a buffer of bytes, as Arrow has them: the fastest way.
+        """Count labels that are contiguous in a buffer of bytes, as in Arrow: the fastest way.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Sketch(Described, Shown, Saved):
         Parameters
         ----------
         other
-            A sketch of the same addresses (domain, or key and buckets), unit and relation; it stays as it is, and no
+            A sketch with the same addresses (domain, or key and buckets), unit and relation; it stays unchanged, and no
             other thread may change it meanwhile.
 
         Raises
@@ -350,7 +350,7 @@ class Sketch(Described, Shown, Saved):
             self.counters, self.noise = total.counters, total.noise
 
     def __add__(self, other: object) -> Sketch:
-        """Return the merged sketch; both stay as they are. See :meth:`merge`."""
+        """Return the merged sketch; both stay unchanged. See :meth:`merge`."""
         if not isinstance(other, Sketch):
             return NotImplemented
         check_mergeable(self, other)
@@ -359,7 +359,7 @@ class Sketch(Described, Shown, Saved):
             unit=self.unit,
             relation=self.relation,
             noise=(*self.noise, *other.noise),
-            # 2^62 and 2^62 wrap around to −2^63, which the range of counters leaves out too.
+            # 2^62 and 2^62 wrap around to −2^63, which is also outside the range of counters.
             counters=self.counters + other.counters,
             users_in=self.users_in,
         )
@@ -367,7 +367,8 @@ class Sketch(Described, Shown, Saved):
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
 
-        Post-processing: the guarantee stays. Only for a sketch that is not merged and has all of its noise.
+        This is post-processing: the guarantee stays. It is only for a sketch that is not merged and has all of its
+        noise.
 
         Parameters
         ----------
@@ -395,9 +396,9 @@ class Sketch(Described, Shown, Saved):
             self.counters, self.clipped = fold(self.counters, whole), whole
 
     def unfold(self, *, source: RandomSource | None = None) -> None:
-        """Undo the clipping: draw the noise that was cut off again, so that counters are distributed exactly as before.
+        """Undo the clipping: draw the cut-off noise again, so that counters are distributed exactly as before.
 
-        Post-processing: the guarantee stays.
+        This is post-processing: the guarantee stays.
 
         Parameters
         ----------
@@ -429,16 +430,16 @@ class Sketch(Described, Shown, Saved):
     ) -> Release:
         """Return the profile of the counted labels, as a release: post-processing, which can be repeated.
 
-        A ledger is charged what the sketch promises, and no more for the same state again. For the sum of sketches,
-        what was charged for them before is taken off.
+        A ledger is charged the sketch's guarantee, and nothing more for reading the same state again. For a sum of
+        sketches, earlier charges for them are deducted.
 
         Parameters
         ----------
         decoder
             A decoder or its name: ``"empirical-bayes"``, ``"decompounding"``, ``"maximum-likelihood"``, ``"isotonic"``,
-            ``"three-tap"``, ``"wu-pagh"`` or ``"fourier"``; by default the best that is known for this kind of sketch.
+            ``"three-tap"``, ``"wu-pagh"`` or ``"fourier"``; by default the best one known for this kind of sketch.
         simulations
-            How often it is run again for the expected error: :attr:`~anonhist.releases.Release.simulations`.
+            The number of runs behind the expected error: :attr:`~anonhist.releases.Release.simulations`.
         ledger, dataset, purpose, run_id
             The ledger to charge before the profile is read, as for :func:`~anonhist.mechanisms.release`.
 
@@ -472,7 +473,7 @@ class Sketch(Described, Shown, Saved):
     def __repr__(self) -> str:
         try:
             promised = f"epsilon={short_decimal(self.guarantee.epsilon)}"
-        except UsageError:  # shares of the noise are missing
+        except UsageError:  # Shares of the noise are missing.
             promised = "no guarantee"
         rest = f", {len(self.noise):,} parts of noise" if len(self.noise) > 1 else ""
         rest += "" if self.clipped is None else f", clipped={self.clipped}"
@@ -483,7 +484,7 @@ class Sketch(Described, Shown, Saved):
         return partial(Sketch.from_parts, self.addresses, **{name: getattr(self, name) for name in fields}), ()
 
     def __copy__(self, _memo: object = None) -> NoReturn:
-        """Refuse: two sketches of different data with the same noise would reveal the difference."""
+        """Refuse, because two sketches of different data with the same noise would reveal the difference."""
         raise UsageError("A sketch cannot be copied: both would have the same noise; start a new one, and merge them.")
 
     __deepcopy__ = __copy__
