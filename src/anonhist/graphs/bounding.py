@@ -27,10 +27,10 @@ class Bounding(Protocol):
         """Return the degree of every node, from 0 to ``max_degree``, shape (num_nodes,)."""
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:
-        """Return how far one node moves the sorted list of degrees in ℓ1, and so the numbers φ_{r+}, r = 1..θ."""
+        """Return how far, in ℓ1, one node moves the sorted list of degrees, and so the numbers φ_{r+}, r = 1..θ."""
 
     def sums_distance(self, max_degree: int, direction: Direction) -> int:
-        """Return how far one node moves the numbers of nodes of degree ≤ i, i = 0..θ, if nodes are listed."""
+        """Return how far, in ℓ1, one node moves the numbers of nodes of degree ≤ i, i = 0..θ, if nodes are listed."""
 
     def rate(self, epsilon: Fraction, distance: int) -> Fraction:
         """Return the rate γ per unit of either distance at which noise makes a release ``epsilon``-private."""
@@ -119,7 +119,7 @@ _CAUTION, _CAUTION_AT = 2, 64
 
 
 def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
-    """Return 1 to 64 ascending whole numbers from 1 to 2^20, which a largest degree is chosen from."""
+    """Return 1 to 64 ascending whole numbers from 1 to 2^20, from which a largest degree is chosen."""
     if not isinstance(given, Iterable):
         raise UsageError(f"`candidates` must be a list of whole numbers, such as (8, 64), not {given!r:.80}.")
     listed = tuple(parse_whole_number(each, name="a candidate", most=2**20) for each in given)
@@ -136,7 +136,7 @@ class DegreeChoice:
     numbers, kept_θ the degree sum that is kept, ``Δ_θ = 2θ``, and the last term a safety margin. One extra node raises
     kept_θ by 0 to Δ_θ, so ``s_θ = max_j (q_θ − q_j) / max(Δ_θ, Δ_j)`` changes by at most 1: the high sensitivity of
     large candidates does not blur small ones. The lowest score is 0, that of the lowest loss. Each candidate enters a
-    draw with probability ``exp(−ε s_θ / 2)``, and one of these is drawn uniformly.
+    draw with probability ``exp(−ε s_θ / 2)``, and one of the entrants is drawn uniformly.
 
     Source: Raskhodnikova and Smith 2016, scores for candidates of different sensitivities; McKenna and Sheldon 2020;
     Day and others 2016, the loss, with one sensitivity for all candidates.
@@ -151,7 +151,7 @@ class DegreeChoice:
     Raises
     ------
     UsageError
-        If they are invalid.
+        If a parameter is invalid.
 
     Guarantees ---------- Pure ``epsilon``-differential privacy. Scores and coins are exact, so floating point costs
     nothing. Proof: docs/proofs/graphs.md.
@@ -215,12 +215,12 @@ class DegreeChoice:
             Privacy randomness; the operating system's by default.
         """
         randomness, candidates = source or SystemSource(), self.candidates
-        # What is added to the loss of each candidate is public.
+        # The term added to the loss of each candidate is public.
         cautions = [_CAUTION * 2 * each * Fraction((each / _CAUTION_AT) ** 0.5) / self.epsilon for each in candidates]
         losses = [Fraction(noise[bound]) - kept[bound] + more for bound, more in zip(candidates, cautions, strict=True)]
         scores = _scores(losses, candidates)
         rate = self.epsilon / (2 * relation.distance)
-        # The score of the lowest loss is 0, so at least one is drawn.
+        # The score of the lowest loss is 0, so at least one candidate enters the draw.
         drawn = [
             bound
             for bound, score in zip(candidates, scores, strict=True)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from anonhist.terminal.destinations import Outputs
 
 NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page is not private and must not be shared."
-# What follows from how many nodes there are is known where that is.
+# Mechanisms whose public numbers follow from the number of nodes, if that is known.
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
 _WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
 _SECTIONS = {
@@ -59,7 +59,7 @@ _SECTIONS = {
     "Ledger": charging_options.names,
     "Output": ("output", "report", "title", "not_private_truth", "force", "quiet"),
 }
-# As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.
+# As the help lists them, which must not load the reading code: tests/cli/test_choices.py compares the two.
 _FORMATS = ("lines", "snap", "konect", "pajek", "matrix-market", "graphml", "gml")
 _EXAMPLES = """
 anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report degrees.html
@@ -84,7 +84,7 @@ def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
 def _as_read(
     *, format_: str | None, delimiter: str | None, no_header: bool, comment: str | None, **others: Any
 ) -> dict[str, Any]:
-    """Return how edges are read, as keywords of the functions."""
+    """Return how edges are read, as keyword arguments of the functions."""
     limits = limits_of(**{name: others.pop(name) for name in LIMITS})
     header = False if no_header else None
     said = {"format": format_, "delimiter": one_character(delimiter), "header": header, "limits": limits}
@@ -272,7 +272,7 @@ def degrees(
     from anonhist.graphs.graph import Graph
     from anonhist.graphs.reading import read_degrees, read_edges
 
-    # For edge privacy no more is read than how many nodes have which degree.
+    # For edge privacy, only the number of nodes of each degree is read.
     read = read_degrees if unit == "edge" else read_edges
     with account.charged(prepared.price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet, releases=True) as bars:

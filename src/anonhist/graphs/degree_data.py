@@ -1,14 +1,14 @@
-"""Which degrees statistics read, and the intervals for φ_{r+} that their own intervals follow from.
+"""The degrees that statistics read, and the intervals for φ_{r+} from which their own intervals follow.
 
 With ``c(r) = φ_{r+}``, the number of nodes with at least the degree r, and N nodes,
 
     degree sum  D = Σ_r c(r),   k-stars  Σ_r C(r − 1, k − 1)·c(r),   Gini coefficient  1 − Σ_r c(r)² / (N·D),
 
-as a node gets C(r − 1, k − 1) new stars where its degree grows to r, and ``Σ_{u,v} min(d_u, d_v) = Σ_r c(r)²``.
+because a node gets C(r − 1, k − 1) new stars when its degree grows to r, and ``Σ_{u,v} min(d_u, d_v) = Σ_r c(r)²``.
 
 Intervals of stars and Gini coefficients hold if all c(r) are in their intervals at once; each single one is, in 95% of
-releases. A Gini coefficient is therefore found in intervals that are drawn out by half, since 0, where all degrees are
-equal, is at the very end of what the band allows. That both hold often enough is not proved but measured
+releases. The interval of a Gini coefficient is therefore computed from intervals that are widened by half, because 0,
+for equal degrees, is at the very end of what the band allows. That both hold often enough is not proved but measured
 (docs/benchmarks/graphs.md). Proofs: docs/proofs/graphs.md, §8.
 """
 
@@ -56,11 +56,11 @@ class DegreeBand:
     def of(
         cls, profile: Profile, error: ReleaseError, *, degree_sum: float, most: float, stretch: float = 1.0
     ) -> DegreeBand:
-        """Take the intervals that a release states, drawn out by ``stretch`` from the released number to both sides.
+        """Take the intervals that a release states, widened by ``stretch`` on both sides of the released number.
 
-        ``degree_sum`` is an upper bound of the degree sum, which limits the largest degree where ``most`` does not.
+        ``degree_sum`` is an upper bound of the degree sum, which limits the largest degree if ``most`` does not.
         """
-        # Between these nothing changes, neither the released number nor what is known of it.
+        # Between these degrees nothing changes, neither the released number nor the information about it.
         steps = (error.levels - 1, error.levels) if error.band is None else (profile.counts, error.band.ends)
         places = np.concatenate((*steps, [MAX_ITEMS]))
         ends = np.unique(places[places > 0])
@@ -93,13 +93,13 @@ class DegreeBand:
         return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
 
     def up_to(self, degree_sum: float, most: float) -> DegreeBand:
-        """Return the band up to the largest degree that there can be: each lower one is had by as many nodes."""
+        """Return the band up to the largest possible degree, given that as many nodes reach each lower degree."""
         needed = np.cumsum(self._widths * np.maximum(self.lows, 1.0))
         step = int(np.searchsorted(needed, degree_sum, side="right"))
         if step < needed.size:
             before, begin = (float(side[step - 1]) if step else 0.0 for side in (needed, self.ends))
             reach = begin + (degree_sum - before) // max(self.lows[step], 1.0)
-            # Where the intervals contradict each other, what some node has for sure is there.
+            # If the intervals contradict each other, keep the degrees that some node certainly has.
             most = min(most, max(reach, float(self.ends[self.lows > 0].max(initial=1.0))))
         steps = int(np.searchsorted(self.ends, most)) + 1
         return DegreeBand(np.minimum(self.ends[:steps], max(most, 1.0)), self.lows[:steps], self.highs[:steps])
@@ -112,7 +112,7 @@ class DegreeBand:
         """Return the largest Σ c² / D, D within its interval.
 
         c is highest up to some degree and lowest beyond. From one such degree to the next Σ c² grows with D by ``low +
-        high``, less and less: the ratio has one peak, at one of these degrees or where D ends.
+        high``, less and less: the ratio has one peak, at one of these degrees or at an end of D.
         """
         widths, lows, highs = self._widths, self.lows, self.highs
         of_sum = np.append(0.0, np.cumsum(widths * (highs - lows))) + widths @ lows
@@ -124,7 +124,7 @@ class DegreeBand:
     def _least_squares(self, sums: Ends) -> float:
         """Return the least Σ c² / D, D within its interval: c level at τ, cut off by the band.
 
-        Without bounds of D it is least where τ is half of that ratio, and it has no other valley.
+        Without bounds on D it is least if τ is half of that ratio, and it has no other valley.
         """
 
         def excess(at: float) -> float:
@@ -136,11 +136,11 @@ class DegreeBand:
         return squares / total
 
     def _level_with(self, total: float) -> float:
-        """Return the τ of which c has this sum."""
+        """Return the τ for which c has this sum."""
         return self._zero(lambda at: total - self._level(at)[0])
 
     def _zero(self, falling: Callable[[float], float]) -> float:
-        """Return the τ where a falling function reaches zero."""
+        """Return the τ at which a falling function reaches zero."""
         low, high = 0.0, float(self.highs[0])
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -154,19 +154,19 @@ class DegreeBand:
 
 
 _MOSTLY_NOISE = "The release is mostly noise: the graph may be much smaller, and this number very wrong."
-# Why so much: see above.
+# The module docstring explains the factor.
 _JOINT = 1.5
 _EMPTY = "No node has an edge, so nothing can be estimated: the interval covers every possible value."
 
 
 @dataclass(frozen=True, eq=False)
 class DegreeData:
-    """Degrees of a graph, released or private, as statistics take them.
+    """Degrees of a graph, released or private, as statistics read them.
 
     ``zeros`` counts nodes without an edge, None if unknown. ``max_degree`` is θ, the bound above which edges were left
-    out. ``runs`` are those of the mechanism on its release. ``nodes_reach`` is how far the released number
-    of nodes may be off: 0 if it is public, None if it has no noise of its own. ``error`` and ``guarantee`` are None for
-    private degrees, which are exact.
+    out. ``runs`` are runs of the mechanism on its release. ``nodes_reach`` is the possible error of the released number
+    of nodes: 0 if it is public, None if it has no separate noise. ``error`` and ``guarantee`` are None for private
+    degrees, which are exact.
     """
 
     profile: Profile
@@ -206,19 +206,19 @@ class DegreeData:
 
     @property
     def unknown(self) -> Statement | None:
-        """The statement of a number whose error is unknown, as there are no runs, or unreliable ones; else None."""
+        """The statement about a number with unknown error, because runs are missing or unreliable; else None."""
         if self.error is None or (self.runs and self.error.has_k_plus_intervals) or not self.error.why_unknown:
             return None
         return Statement(Holds.NONE, self.error.why_unknown)
 
     @property
     def num_nodes(self) -> int:
-        """Number of nodes; if those without an edge are unknown, of those with one."""
+        """Number of nodes; if those without an edge are unknown, the number of those with one."""
         return self.profile.num_labels + (self.zeros or 0)
 
     @property
     def with_edges(self) -> DegreeData:
-        """The same without the nodes that have no edge."""
+        """The same data without the nodes that have no edge."""
         return self if self.zeros is None else replace(self, zeros=None, nodes_reach=None)
 
     @property
@@ -230,12 +230,12 @@ class DegreeData:
 
     @property
     def why_no_band(self) -> str:
-        """Why the release gives no interval for φ_{r+}, a phrase without a full stop; empty if it gives one."""
+        """Why the release gives no interval for φ_{r+}, as a phrase without a full stop; empty if it gives one."""
         return "" if self.error is None or self.error.has_k_plus_intervals else self.error.why_unknown
 
     @cached_property
     def nodes_ends(self) -> Ends:
-        """The ends of a 95% interval for the number of nodes: of those that :attr:`num_nodes` counts."""
+        """The ends of a 95% interval for the number of nodes that :attr:`num_nodes` counts."""
         if self.nodes_reach is not None:
             return max(0.0, float(self.num_nodes - self.nodes_reach)), float(self.num_nodes + self.nodes_reach)
         low, high = self._errors.k_plus(self.profile, 1).interval
@@ -249,23 +249,23 @@ class DegreeData:
 
     @cached_property
     def band(self) -> DegreeBand:
-        """The intervals that the release gives for φ_{r+}, if it gives any: up to the largest degree there can be."""
+        """The intervals that the release gives for φ_{r+}, if any, up to the largest possible degree."""
         return self._band(1.0)
 
     @cached_property
     def joint_band(self) -> DegreeBand:
-        """The same, drawn out until mostly all of them hold at once."""
+        """The same band, widened until mostly all of its intervals hold at once."""
         return self._band(_JOINT)
 
     def _band(self, stretch: float) -> DegreeBand:
         most = math.inf if self.max_degree is None else float(self.max_degree)
-        # Nodes at the other ends of edges are all counted, unless these have directions and nodes are not listed.
+        # Nodes at the other ends of edges are all counted, unless edges have directions and nodes are not listed.
         if self.policy.is_simple and (self.zeros is not None or not self.policy.direction.is_directed):
             most = min(most, self.nodes_ends[1] - 1)
         if self._errors.band is None and self.runs:
-            # One node of any degree may be missing in such intervals: how large it may be, the runs say as well.
+            # One node of any degree may be missing in such intervals; the runs also show how large it may be.
             largest = _largest(self.profile)
-            # Squares of large numbers pass what floats hold; this does not make them.
+            # Squares of large numbers exceed the range of floats; this avoids them.
             far = math.hypot(*(_largest(run) - largest for run in self.runs)) / math.sqrt(len(self.runs))
             most = min(most, float(whole_interval(largest, widening_factor(len(self.runs)) * far)[1]))
         return DegreeBand.of(self.profile, self._errors, degree_sum=self._items[1], most=most, stretch=stretch)
@@ -288,10 +288,10 @@ class DegreeData:
         within: Ends = (0.0, math.inf),
         defined: bool = True,
     ) -> Estimate:
-        """State a number with its 95% interval: of private degrees, and where ``ends`` is None, the number itself.
+        """State a number with its 95% interval: for private degrees, and if ``ends`` is None, the number itself.
 
-        The standard error is that of a normal interval of the same width. ``ends`` is called only where the release
-        gives intervals for φ_{r+}; its interval is cut to ``within``, the range of the number.
+        The standard error is that of a normal interval of the same width. ``ends`` is called only if the release gives
+        intervals for φ_{r+}; its interval is clipped to ``within``, the range of the number.
         """
         least, most = within
         error, interval, statement = 0.0, (value, value), PLUS_MINUS
@@ -317,12 +317,12 @@ class DegreeData:
         )
 
 
-# What statistics are told to read.
+# Types that statistics accept.
 DegreeSource = Release | Graph | Degrees | Profile | DegreeData
 
 
 def released_policy(release: Release) -> EdgePolicy:
-    """Return what counted as an edge, as the mechanism of a release of degrees has recorded it."""
+    """Return what counted as an edge, as recorded in the mechanism of a release of degrees."""
     return _degree_mechanism(release).policy
 
 

@@ -1,8 +1,8 @@
-"""Single numbers of the degrees: nodes, edges, the mean degree, the Gini coefficient, k-stars.
+"""Single numbers about degrees: nodes, edges, the mean degree, the Gini coefficient, k-stars.
 
-Intervals follow from those that a release states for φ_{r+}, for its nodes and for its degree sum: of a ratio, from
-both intervals; of what depends on all degrees, from the band of all φ_{r+} (:mod:`~anonhist.graphs.degree_data`). Where
-no interval is stated, there is none of any other number.
+Intervals follow from those that a release states for φ_{r+}, for its nodes and for its degree sum: for a ratio, from
+both intervals; for a number that depends on all degrees, from the band of all φ_{r+}
+(:mod:`~anonhist.graphs.degree_data`). If no interval is stated, no other number has one.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
     Ends = tuple[float, float]
 
-# Floats hold all that profiles may lead to: C(2^63, 16) < 10^291.
+# Floats hold all results that profiles may lead to: C(2^63, 16) < 10^291.
 LARGEST_K = 16
 
 
 def nodes_with_edges(data: DegreeSource) -> Estimate:
-    """Return the number of nodes with an edge, ``φ_{1+}``; of directed graphs, of the direction that is counted.
+    """Return the number of nodes with an edge, ``φ_{1+}``; in directed graphs, with an edge of the counted direction.
 
     ``data`` is a release of degrees; or a graph, its degrees or their profile, which are private.
     """
@@ -47,7 +47,7 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
 
 
 def isolated_nodes(data: DegreeSource) -> Estimate:
-    """Return the number of nodes without an edge, ``φ_0``, if known: released, or of a graph that lists its nodes."""
+    """Return the number of nodes without an edge, ``φ_0``, if known: released, or from a graph that lists its nodes."""
     found = DegreeData.of(data)
     zeros = found.zeros
     if zeros is None:
@@ -60,8 +60,8 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
 def num_nodes(data: DegreeSource) -> Estimate:
     """Return the number of nodes, including those without an edge if these are known.
 
-    If the number is public (``public_nodes``), it is exact. If it was released with noise of its own, its interval is
-    that of this noise; else it is what those of nodes with and without an edge add up to.
+    If the number is public (``public_nodes``), it is exact. If it was released with separate noise, its interval is
+    that of this noise; otherwise it is the sum of those of nodes with and without an edge.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def num_nodes(data: DegreeSource) -> Estimate:
 
 
 def num_edges(data: DegreeSource) -> Estimate:
-    """Return how many edges there are: ``Σ_r r·φ_r / 2``, or without the half where in- or out-degrees are counted.
+    """Return the number of edges: ``Σ_r r·φ_r / 2``, or without the half if in- or out-degrees are counted.
 
     The noisy degree sum may be odd, so the result may end in .5. The interval is that of the degree sum.
 
@@ -110,7 +110,7 @@ def num_edges(data: DegreeSource) -> Estimate:
 def mean_degree(data: DegreeSource) -> Estimate:
     """Return the mean degree ``Σ_r r·φ_r / N``, N the number of nodes.
 
-    Nodes without an edge are among the N where they are known: ``DegreeData.of(data).with_edges`` leaves them out.
+    Nodes without an edge are among the N if they are known: ``DegreeData.of(data).with_edges`` leaves them out.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def mean_degree(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        The interval is from the lower end for the degree sum over the upper one for the nodes, to the upper one over
-        the lower one. 0 if there are no nodes, with an interval of all possible values.
+        The interval goes from the lower end for the degree sum over the upper one for the nodes, to the upper one over
+        the lower one. Without nodes the value is 0, with an interval of all possible values.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def mean_degree(data: DegreeSource) -> Estimate:
 
 
 def _counted(data: DegreeData, number: float, released: Callable[[ReleaseError], Estimate], method: str) -> Estimate:
-    """State a number of nodes: of private degrees as it is, of a release with the error that it tells."""
+    """State a number of nodes: for private degrees unchanged, for a release with the error that it reports."""
     if data.error is None:
         return data.estimate(number, None, method=method, unit="nodes")
     estimate = released(data.error)
@@ -161,13 +161,13 @@ def _counted(data: DegreeData, number: float, released: Callable[[ReleaseError],
 
 
 def gini(data: DegreeSource) -> Estimate:
-    """Return the Gini coefficient of the degrees: 0 where all are equal, near 1 where few nodes have all edges.
+    """Return the Gini coefficient of the degrees: 0 if all are equal, near 1 if few nodes have all edges.
 
-    ``G = Σ_{u,v} |d_u − d_v| / (2 N Σ_v d_v)``, N the number of nodes: half the mean difference of two of them, beside
-    the mean degree. With ``A_r`` the number of nodes of larger degree than r it is
-    ``1 − Σ_r r·φ_r·(2 A_r + φ_r) / (N Σ_r r·φ_r)``, a sum of terms ≥ 0.
+    ``G = Σ_{u,v} |d_u − d_v| / (2 N Σ_v d_v)``, N the number of nodes: half the mean difference of two of them, divided
+    by the mean degree. With ``A_r`` the number of nodes of larger degree than r it is ``1 − Σ_r r·φ_r·(2 A_r + φ_r) /
+    (N Σ_r r·φ_r)``, a sum of terms ≥ 0.
 
-    Nodes without an edge are among the N where they are known: ``DegreeData.of(data).with_edges`` leaves them out.
+    Nodes without an edge are among the N if they are known: ``DegreeData.of(data).with_edges`` leaves them out.
 
     Parameters
     ----------
@@ -177,8 +177,9 @@ def gini(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1]. The interval is that of all Gini
-        coefficients that the intervals for φ_{r+}, drawn out by half, for the degree sum and for the nodes allow.
+        In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1]. The interval contains all Gini
+        coefficients that are possible given the intervals for φ_{r+}, widened by half, for the degree sum and for the
+        nodes.
 
     Raises
     ------
@@ -213,9 +214,9 @@ def _gini(profile: Profile, num_nodes: int) -> float:
 def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     """Return the number of k-stars, a node and k of its edges: ``Σ_v C(d_v, k) = Σ_r C(r, k)·φ_r``.
 
-    The number itself is summed in whole numbers, however large, and rounded once. 2-stars are also called wedges. Of
-    directed graphs the k edges all lead to the node, or all lead away, as the policy says. Where self-loops or equal
-    edges count, any k edges that end at a node are a star.
+    The number itself is summed in whole numbers, however large, and rounded once. 2-stars are also called wedges. In
+    directed graphs the k edges all lead to the node, or all lead away, as the policy says. If self-loops or equal edges
+    count, any k edges that end at a node are a star.
 
     Parameters
     ----------
@@ -227,8 +228,8 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     Returns
     -------
     Estimate
-        ≥ 0; most of it comes from the few largest degrees. The interval is from what there are if all φ_{r+} are as low
-        as their intervals allow, to what there are if all are as high.
+        ≥ 0; most of it comes from the few largest degrees. The interval goes from the number for the lowest φ_{r+} that
+        their intervals allow to that for the highest.
 
     Raises
     ------
@@ -251,29 +252,29 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     """Return ``P(D ≥ r) = φ_{r+} / N`` with 95% intervals, N the number of nodes.
 
-    Nodes without an edge are among the N where they are known: ``DegreeData.of(data).with_edges`` leaves them out.
+    Nodes without an edge are among the N if they are known: ``DegreeData.of(data).with_edges`` leaves them out.
 
     Parameters
     ----------
     data
         A release of degrees; or a graph, its degrees or their profile, which are private.
     at
-        Ascending degrees r, whole numbers from 0 to 2^63 − 1. By default those where the curve falls: 1, and d and
-        d + 1 for each degree d that occurs, up to the bound on degrees where there is one.
+        Ascending degrees r, whole numbers from 0 to 2^63 − 1. By default, the degrees at which the curve falls: 1, and
+        d and d + 1 for each degree d that occurs, up to the bound on degrees if there is one.
 
     Returns
     -------
     Curve
-        Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. Its
-        ends are those of ``release.error.k_plus_interval``, divided by the number of nodes: by a public number itself,
-        else by the other end of its interval, so that an interval is wrong only if one of the two is. The standard
-        error is that of a normal interval of the same width. If there are no nodes, values are 0 and the band covers
-        [0, 1].
+        Values and band in [0, 1]. Each interval is meant to contain the truth at its r; the band does not cover the
+        whole curve at once. Its ends are those of ``release.error.k_plus_interval``, divided by the number of nodes: by
+        a public number itself, otherwise by the other end of its interval, so that an interval is wrong only if one of
+        the two is. The standard error is that of a normal interval of the same width. If there are no nodes, values are
+        0 and the band covers [0, 1].
 
     Raises
     ------
     UsageError
-        If ``at`` is not as said, or ``data`` has no degrees.
+        If ``at`` is not such a list, or ``data`` has no degrees.
 
     Examples
     --------
@@ -295,7 +296,7 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
         fewest, most = found.nodes_ends
         low, high = low / most, high / fewest if fewest else np.ones(value.shape)
     low, high = np.minimum(low, value), np.maximum(np.minimum(high, 1.0), value)
-    # All nodes have at least the degree 0, and those with an edge 1.
+    # All nodes have at least degree 0, and those with an edge at least 1.
     is_sure = levels <= (0 if found.zeros is not None else 1)
     if found.num_nodes:
         value, low, high = (np.where(is_sure, 1.0, side) for side in (value, low, high))
@@ -319,11 +320,11 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
 def falls(data: DegreeData) -> Ints:
     """Return the degrees at which the curve falls, and those just before: 1, d and d + 1 for each degree d."""
     counts = data.profile.counts
-    # The largest degree there can be has no next one.
+    # The largest possible degree has no successor.
     levels = np.concatenate((np.ones(1, dtype=np.int64), counts, counts[counts < MAX_ITEMS] + 1))
     levels.sort()
     levels = levels[np.diff(levels, prepend=0) > 0]
-    # Beyond the bound nothing was released, whatever there is.
+    # Nothing was released beyond the bound, even if there are such degrees.
     return levels if data.max_degree is None else levels[levels <= data.max_degree]
 
 
@@ -341,15 +342,15 @@ class DegreeStatistics(Shown, Tabular):
     Attributes
     ----------
     nodes_with_edges, edges
-        How many nodes have an edge; how many edges there are.
+        The number of nodes with an edge, and of edges.
     nodes, isolated
-        How many nodes there are in all, and without an edge; None where that is not known.
+        The number of all nodes, and of those without an edge; None if it is not known.
     mean_degree, gini
-        Of the nodes with an edge.
+        For the nodes with an edge.
     mean_degree_of_all, gini_of_all
-        Of all nodes; None where their number is not known.
+        For all nodes; None if their number is not known.
     stars
-        (k, how many k-stars) for each k asked for.
+        (k, number of k-stars) for each requested k.
     tail
         A power law in the tail.
     """
@@ -367,7 +368,7 @@ class DegreeStatistics(Shown, Tabular):
     gini_of_all: Estimate | None = None
 
     def by_name(self) -> tuple[tuple[str, Estimate], ...]:
-        """Return (name, number) of all that is known, in order of interest."""
+        """Return (name, number) for all known numbers, in order of interest."""
         listed = (
             ("nodes", self.nodes),
             ("nodes with an edge", self.nodes_with_edges),
@@ -393,7 +394,7 @@ class DegreeStatistics(Shown, Tabular):
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.by_name())
         lines = [f"{name:<{width}}  {number}" for name, number in self.by_name()]
-        # What no interval of a graph with bounded degrees covers.
+        # The part of a graph with bounded degrees that no interval covers.
         return "\n".join((*lines, *([f"Assumed: {self.edges.assumes}."] if self.edges.assumes else [])))
 
 
@@ -409,7 +410,7 @@ def degree_statistics(
     k
         Which stars to count, each from 2 to 16.
     min_degree
-        From where on a power law is fitted; chosen by default, see :func:`power_law_tail`.
+        The smallest degree to which a power law is fitted; chosen by default, see :func:`power_law_tail`.
 
     Raises
     ------

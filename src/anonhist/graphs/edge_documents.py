@@ -37,7 +37,7 @@ _SECTIONS = (b"*arcs", *_UNDIRECTED, *_LISTS)
 
 
 class _Vertices:
-    """How many vertices there are, and the labels of those that have one: names that stay when others leave."""
+    """The number of vertices, and the labels of those that have one: names that stay when other vertices leave."""
 
     def __init__(self) -> None:
         self.size: int | None = None
@@ -53,7 +53,7 @@ class _Vertices:
             self._labels[number] = label
 
     def check(self) -> None:
-        """Refuse labels that are not names: two vertices have the same, or one has the number of another."""
+        """Refuse labels that are not names: two vertices have the same label, or one has the number of another."""
         labels = set(self._labels.values())
         numbers = (int(label) for label in labels if label.isdecimal() and str(int(label)) == label)
         others = any(1 <= number <= (self.size or 0) and number not in self._labels for number in numbers)
@@ -70,7 +70,7 @@ class _Vertices:
 
 
 class _NotPajekError(Exception):
-    """What is wrong, as the beginning of one of the error sentences."""
+    """Describes the problem, as the beginning of one of the error sentences."""
 
 
 def pajek_batches(path: str, kinds: Any, *, is_directed: bool) -> Iterator[Any]:
@@ -96,7 +96,7 @@ def pajek_names(path: str) -> Any:
     vertices = _Vertices()
     with translate_failures("The list of nodes", path=path), unpacked_lines(path) as file:
         for _ in _pairs(file, vertices, is_directed=False):
-            # The list ends where edges begin.
+            # The list of vertices ends where edges begin.
             break
         size = vertices.size or 0
         if size > MAX_NODES:
@@ -105,7 +105,7 @@ def pajek_names(path: str) -> Any:
 
 
 def _pairs(file: Any, vertices: _Vertices, *, is_directed: bool) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of both ends of each edge, having read the vertices before."""
+    """Yield the numbers of both ends of each edge, after reading the vertices."""
     section = b""
     try:
         for line in file:
@@ -133,7 +133,7 @@ def _pairs(file: Any, vertices: _Vertices, *, is_directed: bool) -> Iterator[tup
 
 
 def _section(line: bytes, vertices: _Vertices, *, is_directed: bool) -> bytes:
-    """Return the section that a line begins, and check the section before it."""
+    """Return the section that a line begins, and check the previous section."""
     # The names of several relations follow a colon.
     name = re.split(rb"[\s:]", line, maxsplit=1)[0].lower()
     if name == b"*network" and vertices.size is None:
@@ -157,7 +157,7 @@ _BANNER = re.compile(
     rf"(?:{_MARK.decode('latin-1')})?%%MatrixMarket\s+(\w+)\s+(\w+)\s+([\w-]+)\s+([\w-]+)", re.IGNORECASE | re.ASCII
 )
 _SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
-# What an entry holds after its place.
+# The content of an entry after its position.
 _FIELDS = {
     "pattern": (),
     "real": ("real",),
@@ -166,7 +166,7 @@ _FIELDS = {
     "complex": ("real", "imaginary"),
 }
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
-# How many lines may stand before the size of a matrix.
+# The number of lines that may precede the size of a matrix.
 _LONGEST_PREFACE = 100_000
 _KONECT_HEADER = re.compile(rb"\s*%\s*(sym|asym|bip)\b\s*(\w*)", re.IGNORECASE)
 _GRAPH = re.compile(r"^(\s*graph\s*\[)", re.IGNORECASE | re.MULTILINE)
@@ -176,7 +176,7 @@ _FROM_HERE = "KONECT, Pajek, Matrix Market, GraphML and GML files are read only 
 
 
 def local_files(source: str, form: EdgeFormat) -> list[str]:
-    """Return the files of a source in a format whose first lines must be seen first; a document is one file."""
+    """Return the files of a source in a format whose first lines must be read first; a document is one file."""
     if source == "-" or is_remote(source):
         raise UsageError(f"{_FROM_HERE}: write it to a file here first.")
     found = readable(source)
@@ -186,10 +186,10 @@ def local_files(source: str, form: EdgeFormat) -> list[str]:
 
 
 def check_konect(paths: list[str], policy: EdgePolicy) -> None:
-    """Refuse networks of KONECT that are no graph of one kind of nodes, by their first lines.
+    """Refuse networks of KONECT that are not a graph with one kind of nodes, judged by their first lines.
 
-    Refused are bipartite networks, edges that come and go, and undirected edges where in- or out-degrees are counted.
-    The first lines are public, since they are no rows.
+    It refuses bipartite networks, edges that appear and disappear, and undirected edges if in- or out-degrees are
+    counted. The first lines are public, because they are not rows.
     """
     for path in paths:
         header = _KONECT_HEADER.match(first_line(path).removeprefix(_MARK))
@@ -216,7 +216,7 @@ def opened_document(
     progress: Callable[[float], None] | None,
     limits: EngineLimits,
 ) -> Iterator[Any]:
-    """Open a matrix or a network of Pajek as rows (source, target); what it holds is read once, as it is asked for."""
+    """Open a matrix or a network of Pajek as rows (source, target); its content is read once, when requested."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -271,7 +271,7 @@ def _matrix(path: str) -> _Matrix:
 
 
 def _matrix_ends(connection: Any, path: str, policy: EdgePolicy) -> Any:
-    """Return the places of all entries that are not zero, as a relation (source, target)."""
+    """Return the positions of all nonzero entries, as a relation (source, target)."""
     matrix = _matrix(path)
     if policy.duplicates == "count":
         raise UsageError(
@@ -309,9 +309,9 @@ def _place(end: str, matrix: _Matrix) -> str:
 def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[list[tuple[Any, Any]], list[Any]]:
     """Return the edges of GraphML or GML as pairs, and its nodes, as networkx reads them.
 
-    Nodes of GraphML are named by their ids. Those of GML are named by their labels, since programs number them anew
-    when they write; by their ids where they have none. What networkx says of a file it cannot read quotes lines, so it
-    is not repeated.
+    Nodes of GraphML are named by their ids. Nodes of GML are named by their labels, because programs renumber them when
+    writing; by their ids if they have none. The errors of networkx about unreadable files quote lines, so they are not
+    repeated.
     """
     try:
         from networkx import parse_gml
@@ -327,15 +327,15 @@ def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[
         if form is EdgeFormat.GRAPHML:
             import io
 
-            # Some programs leave out which names are meant.
+            # Some programs do not declare which names are meant.
             content = _BARE_GRAPHML.sub(_NAMED_GRAPHML, content, count=1)
-            # Else edges between the same nodes would be one already, or not, as they have ids.
+            # Otherwise the ids of edges would decide whether edges between the same nodes are already equal.
             found = list(
                 GraphMLReader(node_type=str, edge_key_type=str, force_multigraph=True)(path=io.BytesIO(content))
             )
         else:
             text = content.decode("utf-8-sig")
-            # Else equal edges are an error, as the policy does not want it.
+            # Otherwise equal edges would be an error, against the policy.
             found = [parse_gml(_GRAPH.sub(r"\1 multigraph 1 ", text, count=1), label="id")]
     except Exception:  # noqa: BLE001  # parsers raise what they like, and quote what they stumbled over
         called = "GraphML" if form is EdgeFormat.GRAPHML else "GML"
@@ -354,7 +354,7 @@ def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[
 
 
 def names_in_document(path: str, form: EdgeFormat) -> Any:
-    """Return the names of all nodes that a file lists, as Arrow texts: a matrix lists one for each row."""
+    """Return the names of all nodes that a file lists, as Arrow texts; a matrix lists one per row."""
     import numpy as np
     import pyarrow as pa
 

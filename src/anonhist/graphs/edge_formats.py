@@ -14,7 +14,7 @@ from anonhist.ingest.locations import is_remote
 EdgeFormatName = Literal["lines", "snap", "konect", "pajek", "matrix-market", "graphml", "gml"]
 EDGE_FORMATS: tuple[EdgeFormatName, ...] = get_args(EdgeFormatName)
 _COMPRESSED = (".gz", ".zst")
-# What a file of KONECT is called, before the name of its network.
+# The prefix of KONECT file names, before the name of the network.
 _KONECT = "out."
 
 
@@ -31,12 +31,12 @@ class EdgeFormat(Enum):
 
     @property
     def comments(self) -> str:
-        """The signs that a line of words begins with if it is a comment."""
+        """The characters at the start of a line that mark a comment."""
         return {"snap": "#", "konect": "%"}.get(self.value, "#%")
 
     @property
     def is_document(self) -> bool:
-        """Whether a file is one graph, and not lines each of which is an edge."""
+        """Whether a file is one graph, rather than lines each of which is an edge."""
         return self not in (EdgeFormat.LINES, EdgeFormat.SNAP, EdgeFormat.KONECT)
 
 
@@ -47,7 +47,7 @@ _ENDINGS = {
     ".graphml": EdgeFormat.GRAPHML,
     ".gml": EdgeFormat.GML,
 }
-# Of files that hold something else, whatever they are called before it.
+# Endings of files that hold something else, whatever precedes them.
 _OTHERS = {
     *(".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq"),
     *(".db", ".duckdb", ".sqlite", ".sqlite3", ".counts", ".sketch"),
@@ -55,7 +55,7 @@ _OTHERS = {
 
 
 def parse_edge_format(given: object) -> EdgeFormat | None:
-    """Return the format that was given by its name, if any."""
+    """Return the format given by its name, if any."""
     if given is None:
         return None
     try:
@@ -65,7 +65,7 @@ def parse_edge_format(given: object) -> EdgeFormat | None:
 
 
 def edge_format_of(source: str) -> EdgeFormat | None:
-    """Return the format given by the names of files, None for tables; standard input is lines."""
+    """Return the format that file names imply, None for tables; standard input is lines."""
     if source == "-":
         return EdgeFormat.LINES
     names = input_files(source) or [source.split("?", 1)[0] if is_remote(source) else source]
@@ -84,7 +84,7 @@ def _format_of(name: str) -> EdgeFormat | None:
     return EdgeFormat.KONECT if is_konect else None
 
 
-# \s and \S are bytes of ASCII here. A quote in quotes is written twice, as in CSV.
+# \s and \S are ASCII bytes here. A quote inside quotes is doubled, as in CSV.
 _QUOTED = '"(?:[^"]|"")*"'
 
 
@@ -103,7 +103,7 @@ def _words(table: Any, comments: str, selected: str) -> Any:
     import narwhals as nw
 
     plain = rf"regexp_extract(label, '^\s*([^{comments}\s]\S*)(?:\s+(\S+))?', ['source', 'target'])"
-    # Few lines have quotes, and looking for one is cheap.
+    # Few lines have quotes, and searching for one is cheap.
     words = f"CASE WHEN contains(label, '\"') THEN {_quoted_words(comments)} ELSE {plain} END AS words"
     if "%" in comments:
         is_matrix = "starts_with(label, '%%') AND starts_with(lower(label), '%%matrixmarket ')"
@@ -113,10 +113,10 @@ def _words(table: Any, comments: str, selected: str) -> Any:
 
 
 def _quoted_words(comments: str) -> str:
-    """Return SQL for the two words of a line with quotes: a name in quotes is what they hold, null if that is nothing.
+    """Return SQL for the two words of a line with quotes: the name inside quotes, null if that is empty.
 
-    A quote that opens a name must close before a space, else the line is refused: split at spaces, it would be an edge
-    between parts of names. Quotes inside a word are part of it.
+    The closing quote of a name must precede a space, otherwise the line is refused: split at spaces, it would be an
+    edge between parts of names. Quotes inside a word are part of it.
     """
     first, second = rf"(?:{_QUOTED}|[^{comments}\"\s]\S*)", rf"(?:{_QUOTED}|[^\"\s]\S*)"
     whole = rf"^\s*{first}(?:\s*$|\s+{second}(?:\s|$))"
@@ -135,9 +135,9 @@ def _unquoted(word: str) -> str:
 
 
 def _first() -> str:
-    """Return SQL for the first word, or the refusal of a line that shows another format of graphs.
+    """Return SQL for the first word, or the refusal of a line that indicates another format of graphs.
 
-    A word in quotes is a name, whatever it is. A line of nothing but [ is no edge.
+    A word in quotes is always a name. A line with only [ is not an edge.
     """
     is_pajek = r"lower(words.source) = '*vertices' AND regexp_matches(words.target, '^\d+$')"
     refused = [

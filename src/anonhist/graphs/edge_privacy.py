@@ -31,7 +31,7 @@ class EdgeMechanism:
     """Degrees of a graph with edge privacy: a public, frozen, printable value.
 
     One extra edge adds one to two degrees (to one in- or out-degree), so the sorted list of degrees moves by 2 (by 1)
-    in ℓ1: that is the sensitivity. The nodes are the same in both.
+    in ℓ1: that is the sensitivity. Neighbors have the same nodes.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class EdgeMechanism:
 
     Guarantees
     ----------
-    That of the mechanism, for one edge; the rest is post-processing. Data with more nodes than ``public_nodes`` are
-    visibly refused. Proof: docs/proofs/graphs.md.
+    The guarantee of the mechanism, for one edge; the rest is post-processing. Data with more nodes than
+    ``public_nodes`` are visibly refused. Proof: docs/proofs/graphs.md.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class EdgeMechanism:
 
     @property
     def name(self) -> str:
-        """The name a release file records: ``edge-`` and that of the mechanism for profiles."""
+        """The name in a release file: ``edge-`` and the name of the mechanism for profiles."""
         return f"edge-{self.central.name}"
 
     @property
@@ -84,7 +84,7 @@ class EdgeMechanism:
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        """Public parameters as text and whole numbers, enough to rebuild the mechanism."""
         return {
             **self.central.parameters,
             "direction": self.policy.direction.value,
@@ -142,7 +142,7 @@ class EdgeMechanism:
         )
 
     def evidence(self, found: Evidence) -> Evidence:
-        """Return evidence from noisy values if the number of nodes is known: also on nodes without an edge.
+        """Return evidence from noisy values; if the number of nodes is known, also about nodes without an edge.
 
         All other nodes have a degree of 1 or more, so φ_0 and its interval follow from their number.
         """
@@ -155,7 +155,7 @@ class EdgeMechanism:
 
     @property
     def runs_fall_short(self) -> str:
-        """What the mechanism for profiles states about intervals from its runs."""
+        """The statement of the mechanism for profiles about intervals from its runs."""
         return runs_fall_short(self.central)
 
     def simulation_work(self, profile: Profile) -> int:
@@ -174,7 +174,7 @@ class EdgeMechanism:
         Raises
         ------
         UsageError
-            If it does not.
+            If it does not report it.
         """
         runs = runs_with_misfit(self.central, profile, size=size, rng=rng)
         return [(self._possible(run), misfit) for run, misfit in runs]
@@ -189,7 +189,7 @@ class EdgeMechanism:
         return None if self.public_nodes is None else self.public_nodes - profile.num_labels
 
     def _possible(self, profile: Profile) -> Profile:
-        """Clip values that a public number of nodes rules out: that can only reduce the error."""
+        """Clip values that a public number of nodes rules out; this can only reduce the error."""
         if self.public_nodes is None:
             return profile
         if self.policy.is_simple:
@@ -217,7 +217,7 @@ class EdgePrivacy:
     Raises
     ------
     UsageError
-        If one of them is impossible.
+        If a parameter is impossible.
 
     Examples
     --------
@@ -231,7 +231,7 @@ class EdgePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
-        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
+        """Prepare the release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         if not isinstance(mechanism, str):
             raise UsageError(
                 f"With edge privacy, `mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r:.80}."
@@ -252,7 +252,7 @@ class EdgePrivacy:
         return PreparedEdges(EdgeMechanism(named, policy, self.public_nodes), None)
 
     def _options(self, policy: EdgePolicy, mechanism: str) -> dict[str, Any]:
-        """Return the public number that the mechanism needs, as it follows from the number of nodes."""
+        """Return the public number that the mechanism needs, derived from the number of nodes."""
         needed = next((option for option in MECHANISMS[mechanism].options if option in PUBLIC_NUMBERS), None)
         if needed is None:
             return {}
@@ -279,7 +279,7 @@ class PreparedEdges:
 
     @property
     def dearest(self) -> EdgeMechanism:
-        """What the release is charged as."""
+        """The mechanism with whose cost the release is charged."""
         return self.mechanism
 
     def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:

@@ -1,4 +1,4 @@
-"""The queries of edges, written once for every engine: apply the policy, count each node, count the counts."""
+"""Queries on edges, written once for every engine: apply the policy, count each node, count the counts."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from anonhist.ingest.naming import NAMED, as_text, check_named, name_columns
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import fetch, one_if
 
-# Reason that a row is not an edge (1 for self-loops): an end has no name.
+# The reason why a row is not an edge (1 for self-loops): an end has no name.
 NAMELESS = 2
-# What the two ends are often called, in any case.
+# Common names of the two end columns, in any case.
 _PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
 
 
 def edge_columns(header: Header, origin: str | None, target: str | None, *, may_guess: bool = True) -> tuple[str, str]:
     """Return the columns of both ends, or refuse missing or unnamed ones.
 
-    Two columns of other names are taken as the ends only if ``may_guess``: the first line of a text may be an edge
-    itself.
+    Two columns with other names are read as the ends only if ``may_guess``: the first line of a text may itself be an
+    edge.
     """
     header.require(source=origin, target=target)
     names = header.names
@@ -45,7 +45,7 @@ def edge_columns(header: Header, origin: str | None, target: str | None, *, may_
 
 
 def _called_ends(names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the columns that are called as ends often are: exactly so, or in any case, as in Gephi's tables."""
+    """Return the columns with common names of ends: exact, or in any case, as in Gephi's tables."""
     folded = [name.casefold() for name in names]
     exact = [pair for pair in _PAIRS if set(pair) <= set(names)]
     in_any_case = [pair for pair in _PAIRS if all(folded.count(end) == 1 for end in pair)]
@@ -56,14 +56,14 @@ def _called_ends(names: Sequence[str]) -> tuple[str, str] | None:
 
 
 def edge_rows(table: Any, origin: str, target: str) -> Any:
-    """Return the rows (source, target) of a table: as text, or as numbers where these are equal just when texts are.
+    """Return the rows (source, target) of a table: as text, or as numbers if these are equal exactly when texts are.
 
-    Where ends may lack a name, a third column ``named`` is 0 for rows with one that does.
+    If ends may lack a name, a third column ``named`` is 0 for rows with a nameless end.
     """
     import narwhals as nw
 
     kinds = [table.collect_schema()[name] for name in (origin, target)]
-    # Elsewhere numbers may become floats beside null, or hold other types than they say; Arrow has none of 128 bits.
+    # Elsewhere, numbers may become floats beside null, or have other types than declared; Arrow has none of 128 bits.
     is_narrow = kinds[0].is_integer() and kinds[0] not in (nw.Int128, nw.UInt128)
     if kinds[0] == kinds[1] and is_narrow and (table.implementation.is_duckdb() or is_spark(table)):
         return table.select(source=nw.col(origin), target=nw.col(target))
@@ -74,7 +74,7 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
 def with_directions(table: Any, header: Header) -> Any:
     """Return a table of directed edges, or refuse a table of Gephi with undirected ones.
 
-    DuckDB checks rows as it reads them, since standard input can be read only once.
+    DuckDB checks rows as it reads them, because standard input can be read only once.
     """
     import narwhals as nw
 
@@ -94,22 +94,22 @@ def with_directions(table: Any, header: Header) -> Any:
 
 
 def without_comments(table: Any, header: Header) -> Any:
-    """Return delimited text, or refuse it if a row begins as comments do: with # or %, and a space or nothing after it.
+    """Return delimited text, or refuse it if a row begins like a comment: with # or %, and a space or nothing after it.
 
-    Comments read as edges would be counted in silence. Hashtags are nodes.
+    Comments read as edges would be counted silently. Hashtags are nodes.
     """
     import narwhals as nw
 
     first = quoted(header.in_table(header.names[0]))
     is_comment = f"substr({first}, 1, 1) IN ('#', '%') AND substr({first}, 2, 1) IN ('', ' ')"
-    # As a filter: the engine would skip a column of which nothing is asked.
+    # As a filter, because the engine would skip an unused column.
     return nw.from_native(table.to_native().filter(f"CASE WHEN {is_comment} THEN error('{IS_COMMENT}') ELSE true END"))
 
 
 def with_names(rows: Any) -> Any:
-    """Return rows whose ends or nodes are to leave the engine: those of Spark as text.
+    """Return rows whose ends or nodes will leave the engine; those of Spark are text.
 
-    Its older versions send them through pandas, where whole numbers beside null become floats.
+    Older versions of Spark send them through pandas, where whole numbers beside null become floats.
     """
     import narwhals as nw
 
@@ -123,10 +123,10 @@ def with_names(rows: Any) -> Any:
 def node_query(rows: Any, policy: EdgePolicy) -> Any:
     """Return the lazy query (node, is_loop, degree, rows) over rows (source, target).
 
-    ``rows`` says in how many rows the node was an end. What is left out is null among the nodes: self-loops where the
-    policy leaves them out, with ``is_loop`` 1, rows without two ends, with 0, and rows with an end that has no name,
-    with 2. Without directions each row has two ends, so all is counted twice. One query answers it all, since standard
-    input can be read only once.
+    ``rows`` is the number of rows in which the node was an end. Excluded rows are null among the nodes: self-loops that
+    the policy leaves out, with ``is_loop`` 1, rows without two ends, with 0, and rows with a nameless end, with 2.
+    Without directions each row has two ends, so everything is counted twice. One query gives all of this, because
+    standard input can be read only once.
     """
     import narwhals as nw
 
@@ -152,7 +152,7 @@ def node_query(rows: Any, policy: EdgePolicy) -> Any:
 
 
 def degree_query(nodes: Any) -> Any:
-    """Return the lazy query (degree, is_null, is_loop, prevalence, rows) over what :func:`node_query` has."""
+    """Return the lazy query (degree, is_null, is_loop, prevalence, rows) over the rows of :func:`node_query`."""
     import narwhals as nw
 
     counted = nodes.with_columns(is_null=nw.col("node").is_null())
@@ -166,10 +166,10 @@ def _ends(edges: Any, direction: Direction) -> Any:
     if direction.is_directed:
         return edges.select("is_loop", "rows", node=nw.col("first" if direction is Direction.OUT else "second"))
     if edges.implementation.is_duckdb():
-        # Two queries would be read twice, which standard input cannot be.
+        # Two queries would read the source twice, which standard input does not allow.
         return nw.from_native(edges.to_native().project('is_loop, "rows", unnest(["first", "second"]) AS node'))
     if is_spark(edges):
-        # Of two queries each would read and merge all edges anew.
+        # With two queries, each would read and merge all edges again.
         return nw.from_native(edges.to_native().selectExpr("is_loop", "rows", "explode(array(first, second)) AS node"))
     ends = [edges.select("is_loop", "rows", node=nw.col(name)) for name in ("first", "second")]
     return nw.concat(ends, how="vertical")
@@ -195,10 +195,10 @@ class LeftOut:
 
 
 def count_degrees(rows: Any, policy: EdgePolicy, *, tells: bool) -> tuple[list[tuple[int, int]], LeftOut | None]:
-    """Return the pairs (degree, prevalence) of rows (source, target), and what was left out if ``tells``.
+    """Return the pairs (degree, prevalence) of rows (source, target), and the excluded rows if ``tells``.
 
-    Of a table that can be read twice, what was left out is a query of its own without any grouping: in one query with
-    the degrees, as for other engines, all rows that are grouped become longer.
+    For a table that can be read twice, a separate query without grouping counts the excluded rows: in one query with
+    the degrees, as for other engines, all grouped rows would become longer.
     """
     left_out = None
     if tells or NAMED in rows.collect_schema().names():
@@ -214,7 +214,7 @@ def count_degrees(rows: Any, policy: EdgePolicy, *, tells: bool) -> tuple[list[t
 
 
 def _summary(rows: Any) -> Any:
-    """Return the one-row query: rows, those without both ends, those from a node to itself, those without a name."""
+    """Return the one-row query: all rows, those without both ends, those from a node to itself, nameless ones."""
     import narwhals as nw
 
     source, target = nw.col("source"), nw.col("target")
@@ -237,7 +237,7 @@ def _degrees(rows: Any, policy: EdgePolicy) -> Any:
         edges = edges.selectExpr("least(source, target) AS first", "greatest(source, target) AS second")
     if policy.duplicates == "merge":
         edges = edges.distinct()
-    # An array of both ends: of two queries each would read and merge all edges anew.
+    # An array of both ends, because with two queries each would read and merge all edges again.
     node = {"out": "first", "in": "second"}.get(policy.direction.value, "explode(array(first, second))")
     nodes = nw.from_native(edges.selectExpr(f"{node} AS node")).group_by("node").agg(degree=nw.len())
     return nodes.group_by("degree").agg(prevalence=nw.len()).select("degree", "prevalence")

@@ -1,4 +1,4 @@
-"""The mechanism in a release of degrees, rebuilt from a document and checked."""
+"""The mechanism of a release of degrees, rebuilt from a document and checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from anonhist.mechanisms.setting import member_of
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 
-# Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.
+# Mechanisms for profiles that release the list of degrees with edge privacy, and those that release degrees of nodes.
 _CENTRAL = {f"edge-{name}": name for name in MECHANISMS}
 _METHODS = {f"node-{method}": each for method, each in NODE_MECHANISMS.items()}
 _POLICY = {"direction", "self_loops", "duplicates"}

@@ -1,4 +1,4 @@
-"""Degrees, and the number of edges, capped by sharing edges out: one node moves them by a multiple of the cap."""
+"""Degrees and the number of edges, capped by sharing edges: one node moves them by a multiple of the cap."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _largest_flow(begins: Ints, ends: Ints, limits: Ints, *, size: int) -> Ints:
 
 
 def _reachable(begins: Ints, ends: Ints, start: int, *, size: int) -> Bools:
-    """Return which nodes can be reached from one, along arcs."""
+    """Return which nodes can be reached from a given one, along arcs."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 
@@ -127,12 +127,12 @@ class Ratios:
         return cls(np.array(numbers, dtype=np.int64), np.ones(len(numbers), dtype=np.int64))
 
     def put(self, places: Ints | Bools, values: Ratios) -> None:
-        """Overwrite the fractions at some places."""
+        """Overwrite the fractions at some positions."""
         self.numerators[places] = values.numerators
         self.denominators[places] = values.denominators
 
     def at(self, places: Ints | Bools) -> Ratios:
-        """Return the fractions at some places."""
+        """Return the fractions at some positions."""
         return Ratios(self.numerators[places], self.denominators[places])
 
     def fractions(self) -> list[Fraction]:
@@ -172,7 +172,7 @@ def even_shares(left: Ints, right: Ints, supplies: Ints, rooms: Ints) -> tuple[R
         scale, scale_of_right = level.denominators[part_of_left], level.denominators[part_of_right]
         above = rooms[rights] * scale_of_right - level.numerators[part_of_right]
         tried = largest_transport(begins, ends, scale[begins], supplies[lefts] * scale, np.maximum(above, 0))
-        # Nodes with less room than t from the start get nothing, and stay below t.
+        # Nodes that start with less room than t get nothing, and stay below t.
         is_less_left, is_less_right = tried.source_side[0], tried.source_side[1] | (above < 0)
         is_uneven = np.zeros(level.numerators.size, dtype=np.bool_)
         is_uneven[part_of_left[is_less_left]] = True
@@ -245,7 +245,7 @@ def certified_sums(
 
 
 def _sums(ends: Ints, shares: Ratios, nodes: int) -> Ratios:
-    """Add the shares of each node up."""
+    """Add up the shares of each node."""
     denominators = np.ones(nodes, dtype=np.int64)
     np.maximum.at(denominators, ends, shares.denominators)
     factors, rest = np.divmod(denominators[ends], shares.denominators)
@@ -256,7 +256,7 @@ def _sums(ends: Ints, shares: Ratios, nodes: int) -> Ratios:
 
 
 def _prices(sums: Ratios, given: Ratios, bound: int) -> Ratios:
-    """Return the price of each node: minus what its sum lacks, or the given price if it lacks nothing."""
+    """Return the price of each node: minus the amount that its sum lacks, or the given price if it lacks nothing."""
     missing = bound * sums.denominators - sums.numerators
     is_met = missing == 0
     is_price = (given.numerators >= 0) & (given.numerators <= bound * given.denominators)
@@ -285,8 +285,8 @@ def edge_count_flow(graph: Graph, max_degree: int) -> Fraction:
     Returns
     -------
     Fraction
-        Exact: a multiple of 1/2, or a whole number if arcs are counted. The number of edges itself if no degree exceeds
-        the cap, otherwise less. Private: :func:`edge_count_flow_distance` says how far one node moves it.
+        Exact: a multiple of 1/2, or a whole number if arcs are counted. It is the number of edges if no degree exceeds
+        the cap, otherwise less. It is private: :func:`edge_count_flow_distance` says how far one node moves it.
 
     Raises
     ------
@@ -297,8 +297,8 @@ def edge_count_flow(graph: Graph, max_degree: int) -> Fraction:
 
     Notes
     -----
-    A maximum flow through the graph's double cover, halved: an edge {u, v} becomes two arcs, (u, v) and (v, u), from
-    left copies of nodes to right copies, and both copies have the cap D. SciPy's flow is certified by a cut of the
+    It is a maximum flow through the graph's double cover, halved: an edge {u, v} becomes two arcs, (u, v) and (v, u),
+    from left copies of nodes to right copies, and both copies have the cap D. SciPy's flow is certified by a cut of the
     same capacity, in whole numbers (Kasiviswanathan and others 2013, section 4).
 
     Examples
@@ -324,9 +324,9 @@ def edge_count_flow_distance(direction: Direction, max_degree: int) -> int:
 
 
 def capped_arcs(graph: Graph, max_degree: int) -> tuple[Ints, Ints, int]:
-    """Return where the arcs of a graph, or of its double cover, begin and end, and a cap that has the same effect.
+    """Return the ends of the arcs of a graph, or of its double cover, and a cap that has the same effect.
 
-    A cap above the largest degree is lowered to it: either keeps all edges.
+    A cap above the largest degree is lowered to it: both keep all edges.
     """
     check_simple(graph.policy)
     cap = parse_whole_number(max_degree, name="max_degree")
@@ -356,8 +356,8 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
     Returns
     -------
     Ratios, shape (num_nodes,)
-        From 0 to D, and never above the node's degree; the degrees themselves if none exceeds the cap. Private:
-        :func:`degree_flow_distance` says how far one node moves it.
+        From 0 to D, and never above the node's degree; the degrees themselves if none exceeds the cap. They are
+        private: :func:`degree_flow_distance` says how far one node moves them.
 
     Raises
     ------
@@ -370,10 +370,9 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
 
     Notes
     -----
-    The sum of all s is twice :func:`edge_count_flow` (once if arcs are counted). As no s_v exceeds the degree, the
+    The sum of all s is twice :func:`edge_count_flow` (once if arcs are counted). Because no s_v exceeds the degree, the
     distance from the degrees is 2·(edges − that number): at most twice the number of edges that must be removed so that
-    no degree exceeds D, and never more than after the projection
-    (:func:`~anonhist.graphs.projection.project`).
+    no degree exceeds D, and never more than after the projection (:func:`~anonhist.graphs.projection.project`).
 
     A maximum flow through the graph's double cover, with capacity D at the left and right copies, separates three kinds
     of copies: those with slack in the optimum, those that are full and next to slack, and those that are full for other
@@ -433,7 +432,7 @@ _BITS = 1024
 
 
 def randomized_rounding(values: Ratios, *, source: RandomSource | None = None) -> Ints:
-    """Round each fraction x down or up, independently, so that its mean stays: ``⌊x⌋ + B``, ``P(B = 1) = x − ⌊x⌋``.
+    """Round each fraction x down or up, independently, with mean x: ``⌊x⌋ + B``, ``P(B = 1) = x − ⌊x⌋``.
 
     A mechanism for whole lists then applies to the list, at a slightly lower budget (:func:`rounded_epsilon`).
     Fractions are at least 0, with denominators up to 2^32. Whole numbers stay the same, and no result exceeds a
@@ -461,12 +460,12 @@ def randomized_rounding(values: Ratios, *, source: RandomSource | None = None) -
 def rounded_epsilon(epsilon: EpsilonLike, distance: int) -> Fraction:
     """Return the budget per unit of ℓ1 that leaves ``epsilon`` after rounding: γ ≤ ln(1 + ε/d).
 
-    Take a mechanism for lists of whole numbers whose probabilities change by a factor of at most e^γ when one number
-    changes by 1. Applied to fractions rounded by :func:`randomized_rounding` it is ε-differentially private if
+    Consider a mechanism for lists of whole numbers whose probabilities change by a factor of at most e^γ when one
+    number changes by 1. Applied to fractions rounded by :func:`randomized_rounding` it is ε-differentially private if
     neighbors' lists of fractions are at most d apart in sorted ℓ1 distance, ``(e^γ − 1)·d ≤ ε``, and its probabilities
     do not depend on the order of the list. Exact arithmetic ensures the inequality; γ is rounded down to six or seven
-    significant decimal digits. Little is lost: ln(1 + ε/d) is at least (1 − ε/(2d))·ε/d.
-    Proof: docs/proofs/graphs-flow.md, §5.
+    significant decimal digits. Little is lost: ln(1 + ε/d) is at least (1 − ε/(2d))·ε/d. Proof:
+    docs/proofs/graphs-flow.md, §5.
     """
     exact, units = parse_epsilon(epsilon), parse_whole_number(distance, name="distance")
     ratio = exact / units

@@ -21,8 +21,8 @@ from anonhist.releases.made import OF_GRAPHS, ReleaseKind
 class Direction(Enum):
     """Which degrees are counted.
 
-    ``UNDIRECTED``: how many edges end in a node; (u, v) and (v, u) are the same edge. ``IN``: how many arcs (u, v) lead
-    to v. ``OUT``: how many lead away from u.
+    ``UNDIRECTED``: the number of edges at a node; (u, v) and (v, u) are the same edge. ``IN``: the number of arcs (u,
+    v) that lead to v. ``OUT``: the number that lead away from u.
 
     Examples
     --------
@@ -36,12 +36,12 @@ class Direction(Enum):
 
     @property
     def is_directed(self) -> bool:
-        """Whether (u, v) and (v, u) are two arcs, and not one edge."""
+        """Whether (u, v) and (v, u) are two arcs rather than one edge."""
         return self is not Direction.UNDIRECTED
 
 
 def check_direction(direction: Direction) -> Direction:
-    """Refuse anything that is not a direction."""
+    """Refuse everything except a direction."""
     if not isinstance(direction, Direction):
         raise UsageError(f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {direction!r:.80}.")
     return direction
@@ -56,16 +56,16 @@ class EdgePolicy:
     direction
         Which degrees are counted.
     self_loops
-        ``"drop"``: edges from a node to itself are left out. ``"count"``: each adds 2 to an undirected degree, as both
-        its ends do, and 1 to an in- or out-degree.
+        ``"drop"``: edges from a node to itself are left out. ``"count"``: each adds 2 to an undirected degree, one for
+        each end, and 1 to an in- or out-degree.
     duplicates
-        ``"merge"``: equal edges are one. ``"count"``: each row of the data is an edge of its own. Without directions,
+        ``"merge"``: equal edges are one. ``"count"``: each row of the data is a separate edge. Without directions,
         (u, v) and (v, u) are equal.
 
     Raises
     ------
     UsageError
-        If one of them is something else.
+        If a field has another value.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class EdgePolicy:
 
     @property
     def degrees_per_edge(self) -> int:
-        """How far one edge moves the list of degrees in ℓ1: 2 if both its ends count it, 1 for in- or out-degrees."""
+        """How far one edge moves the list of degrees in ℓ1: 2 if both ends count it, 1 for in- or out-degrees."""
         return 1 if self.direction.is_directed else 2
 
     def __str__(self) -> str:
@@ -106,12 +106,12 @@ class EdgePolicy:
         return f"Edges have {directions}{counted}; self-loops {loops}; equal edges count {equal}."
 
 
-# The default.
+# The default policy.
 SIMPLE = EdgePolicy()
 
 
 def check_policy(policy: object) -> None:
-    """Refuse anything that is not a policy."""
+    """Refuse everything except a policy."""
     if not isinstance(policy, EdgePolicy):
         raise UsageError(f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {policy!r:.80}.")
 
@@ -129,7 +129,7 @@ def check_simple(policy: EdgePolicy) -> None:
 class NormalizedEdges:
     """The edges that a policy counts, ascending by (source, target), and the numbers of rows left out. Private.
 
-    ``sources ≤ targets`` where edges have no direction.
+    ``sources ≤ targets`` if edges have no direction.
     """
 
     sources: Ints
@@ -160,12 +160,12 @@ def edge_keys(sources: Ints, targets: Ints, *, num_nodes: int, is_directed: bool
 
 
 def edge_ends(keys: Ints, *, num_nodes: int) -> tuple[Ints, Ints]:
-    """Return the sources and targets that :func:`edge_keys` were made of."""
+    """Return the sources and targets from which :func:`edge_keys` were made."""
     sources = keys // max(num_nodes, 1)
     return sources, keys - sources * num_nodes
 
 
-# Two indices below it make one number below 2^62, by which edges are sorted.
+# Two indices below this make one number below 2^62, by which edges are sorted.
 MAX_NODES = 2**31
 # The first eight bytes of a name's hash under this key identify a node. Public, and never changed.
 IDENTITY_KEY = b"anonhist edges 1"
@@ -178,8 +178,8 @@ class Graph:
     Attributes
     ----------
     sources, targets : ndarray of int64, shape (num_edges,)
-        The nodes that each edge joins, as indices from 0 to num_nodes − 1; ``sources ≤ targets`` where edges have no
-        direction. The edges are in ascending order of (source, target); others are sorted. Read-only.
+        The nodes that each edge joins, as indices from 0 to num_nodes − 1; ``sources ≤ targets`` if edges have no
+        direction. The edges are stored in ascending order of (source, target). Read-only.
     identities : ndarray of uint64, shape (num_nodes,)
         The first eight bytes of :func:`~anonhist.numeric.hashing` of each node's name as text, under a fixed public
         key. Read-only. The arrays are not copied and must not be changed afterwards.
@@ -199,7 +199,7 @@ class Graph:
 
     Notes
     -----
-    Privacy rests on this: **indices are ranks of the nodes' names** in the order of their code points. When a node is
+    Privacy depends on this: **indices are ranks of the nodes' names** in the order of their code points. When a node is
     added or removed, the others keep their identities and their order.
 
     Examples
@@ -248,7 +248,7 @@ class Graph:
         return int(self.sources.size)
 
     def degrees(self) -> Ints:
-        """Return the degree of every node, in-degree or out-degree where that is what the policy counts.
+        """Return the degree of every node; in- or out-degrees if the policy counts those.
 
         Returns
         -------
@@ -262,7 +262,7 @@ class Graph:
         return degrees
 
     def degree_profile(self) -> Degrees:
-        """Return the number of nodes of each degree: all that edge privacy needs."""
+        """Return the number of nodes of each degree, which is all that edge privacy needs."""
         unit = PrivacyUnit.edge(degrees=self.policy.degrees_per_edge)
         num_nodes = self.num_nodes if self.nodes_listed else None
         return Degrees(Profile.from_counts(self.degrees(), unit=unit), self.policy, num_nodes)
@@ -278,11 +278,12 @@ class Degrees:
     Attributes
     ----------
     profile : Profile
-        Of the degrees ≥ 1: the labels are the nodes, the items add up to the degree sum. Its unit is one edge.
+        The profile of the degrees ≥ 1: the labels are the nodes, the items add up to the degree sum. Its unit is one
+        edge.
     policy : EdgePolicy
         What counted as an edge.
     num_nodes : int or None
-        Number of nodes, those of degree 0 included, if a list of nodes was read.
+        Number of nodes, including those of degree 0, if a list of nodes was read.
 
     Raises
     ------
@@ -362,9 +363,10 @@ class DegreeMechanism(Protocol):
 
     @property
     def nodes_reach(self) -> int | None:
-        """How far the released number of nodes may be off, in 95% of releases: 0 if it is public.
+        """The largest error of the released number of nodes, in 95% of releases: 0 if it is public.
 
-        None if it has no noise of its own: it is then what the numbers of nodes with and without an edge add up to.
+        It is None if the number has no separate noise: it is then the sum of the numbers of nodes with and without an
+        edge.
         """
 
 

@@ -45,7 +45,7 @@ class SurvivalDegrees(NoisyBins):
     ``φ̃_{r+} = φ_{r+} + G``, independent G with ``P(G = j) ∝ e^(−γ|j|)``. One extra node, of degree k after the
     projection, adds 1 to k of the numbers and moves at most k others by one degree: in total they change by at most 2θ
     (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge are
-    never counted, so nodes need not be listed. Published are the numbers that
+    never counted, so nodes need not be listed. It publishes the numbers that
     :func:`~anonhist.graphs.noisy_sums.smooth_sums` estimates, and intervals from the noisy numbers themselves
     (:func:`~anonhist.mechanisms.bands.falling_bounds`).
 
@@ -94,11 +94,11 @@ class SurvivalDegrees(NoisyBins):
         seen, rate = noisy.astype(np.float64), float(self.rate)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64)
         reaching, wider = (falling_bounds(seen, guess, rate, tail=tail) for tail in (TAIL, SINGLE_TAIL))
-        # The degree sum is that of all φ_{r+}.
+        # The degree sum is the sum of all φ_{r+}.
         return evidence_of(reaching, single_bounds(seen, rate, *wider), items=of_sums(noisy, rate))
 
 
-# An error in the number of nodes affects every φ_{r+}, an error in another sum only one: so its share is larger.
+# An error in the number of nodes affects every φ_{r+}, an error in another sum only one, so its share is larger.
 NODES_SHARE = Fraction(3, 20)
 
 
@@ -109,9 +109,9 @@ class CumulativeDegrees(NoisyBins):
     ``ñ = n + G`` with a share of the budget (3/20), and ``c̃_i = #{v: deg(v) ≤ i} + G`` with the rest, all G
     independent, ``P(G = j) ∝ e^(−γ|j|)``. One extra node, of degree k after the projection, adds 1 to n and to θ − k of
     the sums, and moves at most k others by one degree: n changes by 1, the sums c_0..c_{θ−1} by θ in total (2θ for in-
-    or out-degrees). So γ is the first share of the budget for n, and the rest divided by θ for the sums. Published are
-    ``φ_{r+} = ñ − c_{r−1}``, where c are the sums that :func:`~anonhist.graphs.noisy_sums.smooth_sums` estimates,
-    from 0 to ñ, and the rest of ñ: the nodes without an edge. Intervals come from the noisy numbers themselves
+    or out-degrees). So γ is the first share of the budget for n, and the rest divided by θ for the sums. It publishes
+    ``φ_{r+} = ñ − c_{r−1}``, where c are the sums that :func:`~anonhist.graphs.noisy_sums.smooth_sums` estimates, from
+    0 to ñ, and the rest of ñ: the nodes without an edge. Intervals come from the noisy numbers themselves
     (:func:`~anonhist.mechanisms.bands.falling_bounds`).
 
     Source: Day and others 2016.
@@ -146,7 +146,7 @@ class CumulativeDegrees(NoisyBins):
 
     @property
     def nodes_reach(self) -> int:
-        """How far the released number of nodes may be off, in 95% of releases."""
+        """The largest error of the released number of nodes, in 95% of releases."""
         return noise_quantile(float(self.rates[0]), 1, TAIL)
 
     def simulation_work(self, profile: Profile) -> int:
@@ -160,14 +160,14 @@ class CumulativeDegrees(NoisyBins):
 
     @property
     def releases_zeros(self) -> bool:
-        """Yes: nodes are listed."""
+        """Always true: nodes are listed."""
         return True
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
         """γ of the number of nodes, and of the sums."""
         (_, nodes), (_, degrees) = self.steps
-        # The last sum is left out: it is n.
+        # The last sum is left out, because it is n.
         distance = self.bounding.sums_distance(self.max_degree, self.direction) - 1
         return nodes / self.relation.distance, self._rate(degrees, distance)
 
@@ -201,25 +201,25 @@ class CumulativeDegrees(NoisyBins):
 
         low, high = falling_bounds(seen, guess, sums_rate, tail=TAIL)
         singles = single_bounds(seen, sums_rate, *bounds(SINGLE_TAIL))
-        # The degree sum is that of n − c_i: of θ times n, without the sum of all c_i.
+        # The degree sum is the sum of n − c_i: θ times n, minus the sum of all c_i.
         items = of_difference(int(noisy[0]), self.max_degree, rate, noisy[1:], sums_rate)
         return evidence_of(bounds(TAIL), singles, items=items, zeros=(-high[0], -low[0]))
 
 
-# As a file records it.
+# The name in a file.
 _LISTED = {True: "listed", False: "not listed"}
 
 
 @frozen
 class HistogramDegrees(NoisyBins):
-    """Release how many nodes have each degree, 1..θ, and 0 where nodes are listed.
+    """Release the number of nodes with each degree, 1..θ, and 0 if nodes are listed.
 
     ``φ̃_r = max(0, φ_r + G)``, independent G with ``P(G = j) ∝ e^(−γ|j|)``. One extra node, of degree k after the
     projection, adds 1 to its bin and moves at most k others from one bin to the next: in total the bins change by at
     most 2θ + 1 (4θ + 1 for in- or out-degrees), and γ is the budget divided by that.
 
-    It is the usual method, and is here for comparison: the errors of bins add up in numbers of nodes of at least some
-    degree.
+    It is the usual method, and is included for comparison: the errors of bins add up in numbers of nodes of at least
+    some degree.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class HistogramDegrees(NoisyBins):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
+        """Public parameters, enough to rebuild the mechanism."""
         return {**super().parameters, "nodes": _LISTED[self.nodes_listed]}
 
     @classmethod
@@ -264,7 +264,7 @@ class HistogramDegrees(NoisyBins):
 
     @property
     def predicted_error(self) -> float:
-        """``θ^1.5 / γ``: bins err by about √2/γ each, and their sums wander."""
+        """``θ^1.5 / γ``: bins err by about √2/γ each, and their sums behave like a random walk."""
         return float(self.max_degree**1.5 / float(self.rate))
 
     @property
@@ -317,8 +317,8 @@ class PartitionDegrees(NodeMechanism):
 
     Guarantees
     ----------
-    ``(epsilon, δ)``-differential privacy for one node with all its edges, δ that of the mechanism for profiles: zero
-    if ε/Δ is below 1.1. Proof: docs/proofs/graphs.md.
+    ``(epsilon, δ)``-differential privacy for one node with all its edges, where δ is that of the mechanism for
+    profiles: zero if ε/Δ is below 1.1. Proof: docs/proofs/graphs.md.
 
     Examples
     --------
@@ -346,7 +346,7 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """The effect of floating point, and what the guarantee rests on."""
+        """The effect of floating point, and the conditions of the guarantee."""
         return self.central.arithmetic
 
     @property
@@ -356,7 +356,7 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def runs_fall_short(self) -> str:
-        """What the mechanism for profiles states about intervals from its runs."""
+        """The statement of the mechanism for profiles about intervals from its runs."""
         return runs_fall_short(self.central)
 
     def simulate_with_misfit(
@@ -367,7 +367,7 @@ class PartitionDegrees(NodeMechanism):
         Raises
         ------
         UsageError
-            If it does not.
+            If it does not report it.
         """
         runs = runs_with_misfit(self.central, cap_counts(profile, self.max_degree), size=size, rng=rng)
         return [(self._cap(run), misfit) for run, misfit in runs]
@@ -393,7 +393,7 @@ class PartitionDegrees(NodeMechanism):
         return Profile(present, bins[present], unit=self.unit)
 
 
-# The first of several with the same predicted error is taken.
+# The first of several with the same predicted error is picked.
 NODE_MECHANISMS: dict[str, type[NodeMechanism]] = {
     each.method: each for each in (SurvivalDegrees, CumulativeDegrees, PartitionDegrees, HistogramDegrees)
 }

@@ -31,7 +31,7 @@ from anonhist.randomness import RandomSource, SystemSource
 from anonhist.releases import Evidence, Release
 from anonhist.releases.made import ReleaseKind
 
-# A profile, and the number of nodes without an edge where that is released.
+# A profile, and the number of nodes without an edge if that is released.
 Run = tuple["Profile", int | None]
 
 LARGEST_MAX_DEGREE = 2**20
@@ -40,7 +40,7 @@ SMALLEST_RATE = Fraction(1, 10**9)
 _PARAMETERS = ("epsilon", "max_degree", "direction", "relation", "bounding")
 # Conditions of the guarantee, which no program can check.
 NAMES_STAY = "each node has the same name whichever other nodes there are"
-# Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
+# If nodes are listed, an added or removed node also changes the list, but one whose edges change stays on it.
 LIST_STAYS = {
     NeighboringRelation.ADD_OR_REMOVE: "the list of nodes, which is as private as the nodes and must not be public, "
     "has each node whichever others there are",
@@ -91,7 +91,7 @@ class NodeMechanism(Setting, ABC):
     method: ClassVar[str]
     # Parameters specific to a method.
     own_parameters: ClassVar[tuple[str, ...]] = ()
-    # Only the budget per distance matters, checked below.
+    # Only the budget per distance matters, which is checked below.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     unit: Converted[Any, PrivacyUnit] = derived(
@@ -103,7 +103,7 @@ class NodeMechanism(Setting, ABC):
     max_degree: Converted[SupportsIndex, int] = named(parse_whole_number, most=LARGEST_MAX_DEGREE)
     direction: Checked[Direction] = converted(check_direction, default=Direction.UNDIRECTED)
     choice: DegreeChoice | None = None
-    bounding: Bounding = Projection()  # a frozen value
+    bounding: Bounding = Projection()  # It is a frozen value.
 
     def __post_init__(self) -> None:
         if not isinstance(self.bounding, Projection | Flow) or not isinstance(self.choice, DegreeChoice | None):
@@ -120,7 +120,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def name(self) -> str:
-        """The name a release file records: ``node-`` and the method."""
+        """The name in a release file: ``node-`` and the method."""
         return f"node-{self.method}"
 
     @property
@@ -130,7 +130,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def nodes_reach(self) -> int | None:
-        """How far the released number of nodes may be off, in 95% of releases; None if it has no noise of its own."""
+        """The largest error of the released number of nodes, in 95% of releases; None if it has no separate noise."""
         return None
 
     @property
@@ -139,7 +139,7 @@ class NodeMechanism(Setting, ABC):
         return (("degrees", self.epsilon),)
 
     def _rate(self, epsilon: Fraction, distance: int) -> Fraction:
-        """Return γ for what one node moves by ``distance``, of this much budget."""
+        """Return γ for numbers that one node moves by ``distance``, from this budget."""
         return self.bounding.rate(epsilon, distance * self.relation.distance)
 
     @property
@@ -149,7 +149,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one release, the choice of θ included."""
+        """The guarantee of one release, including the choice of θ."""
         chosen = () if self.choice is None else (("choosing the largest degree", self.choice.epsilon),)
         steps = (*chosen, *self.steps)
         spending = steps if len(steps) > 1 else ()
@@ -160,7 +160,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        """Public parameters as text and whole numbers, enough to rebuild the mechanism."""
         return {
             "epsilon": short_decimal(self.epsilon),
             "max_degree": self.max_degree,
@@ -172,7 +172,7 @@ class NodeMechanism(Setting, ABC):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, object]) -> Self:
-        """Make a mechanism again from its :attr:`parameters`.
+        """Rebuild a mechanism from its :attr:`parameters`.
 
         Raises
         ------
@@ -200,7 +200,7 @@ class NodeMechanism(Setting, ABC):
     @property
     @abstractmethod
     def predicted_error(self) -> float:
-        """Approximate sorted ℓ1 error due to noise, from public numbers alone: for choosing."""
+        """Approximate sorted ℓ1 error due to noise, from public numbers alone, for choosing a mechanism."""
 
     @property
     def releases_zeros(self) -> bool:
@@ -258,7 +258,7 @@ class NodeMechanism(Setting, ABC):
 
     @abstractmethod
     def _release_bins(self, bins: Ints, source: RandomSource) -> tuple[Run, Evidence | None]:
-        """Release how many nodes have each degree 0..θ, and evidence from noisy values that are not published.
+        """Release the number of nodes of each degree 0..θ, and evidence from noisy values that are not published.
 
         Bin 0 may be used only if nodes are listed.
         """
@@ -289,8 +289,8 @@ class NoisyBins(NodeMechanism, ABC):
 
     @abstractmethod
     def _publish(self, noisy: Ints) -> Run:
-        """Return what is published, a function of those numbers."""
+        """Return the published numbers, a function of the noisy ones."""
 
     @abstractmethod
     def _evidence(self, noisy: Ints, run: Run) -> Evidence:
-        """Return intervals for the true numbers, from those numbers alone; what is published guides the search."""
+        """Return intervals for the true numbers, from the noisy ones alone; the published ones guide the search."""

@@ -1,4 +1,4 @@
-"""Names of nodes: lists of all nodes, and ends of edges as ranks of names, without a Python object for each name."""
+"""Names of nodes: lists of all nodes, and ends of edges as ranks of names, without one Python object per name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLUMN = "node"
 
 
 class EndNames:
-    """The ends of edges, batch by batch, as Arrow has them."""
+    """The ends of edges, batch by batch, as Arrow arrays."""
 
     def __init__(self) -> None:
         self.rows = self.without_ends = 0
@@ -50,8 +50,8 @@ class EndNames:
     def rank(self, listed: Any | None) -> tuple[Ints, Ints, NDArray[np.uint64]]:
         """Return sources and targets of all edges as ranks of their names, and the identities of the nodes by rank.
 
-        ``listed`` holds the distinct names of all nodes as an Arrow array; None if there are only the ends. The ends
-        that were added are forgotten.
+        ``listed`` holds the distinct names of all nodes as an Arrow array; None if there are only the ends. The added
+        ends are discarded afterwards.
         """
         import pyarrow.compute as pc
 
@@ -59,7 +59,7 @@ class EndNames:
         nodes = names if listed is None else listed
         if len(nodes) > MAX_NODES:
             raise DataError("A graph can have at most 2^31 nodes.")
-        # Bytes of UTF-8 sort as code points do.
+        # Bytes of UTF-8 sort in the order of code points.
         order = pc.sort_indices(nodes)
         nodes = nodes.take(order)
         identities = hash_buffer(*text_buffers(nodes), key=IDENTITY_KEY)[:, 0].copy()
@@ -73,7 +73,7 @@ class EndNames:
         return sources, targets, identities
 
     def _encode(self) -> tuple[Any, list[NDArray[np.int32]]]:
-        """Return the distinct names, and part by part which of them the sources have, and then the targets."""
+        """Return the distinct names and, part by part, the names that sources and then targets have."""
         import pyarrow as pa
 
         if not self._sources:
@@ -81,16 +81,16 @@ class EndNames:
         parts = [*self._sources, *self._targets]
         self._sources, self._targets = [], []
         if len({part.type for part in parts}) > 1:
-            # Engines write names that were numbers or categories as another type of text than names that were text.
+            # Engines may write names that were numbers or categories as another text type than names that were text.
             parts = [as_large_text(part) for part in parts]
         ends = pa.chunked_array(parts)
-        # All parts get one dictionary.
+        # All parts get the same dictionary.
         chunks = ends.dictionary_encode().chunks
         return as_large_text(chunks[0].dictionary), [chunk.indices.to_numpy() for chunk in chunks]
 
 
 def ranks_among(names: Any, nodes: Any) -> Ints:
-    """Return the place of each name among the nodes, both Arrow arrays, or refuse one that is not there."""
+    """Return the position of each name among the nodes, both Arrow arrays, or refuse a missing one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -101,14 +101,14 @@ def ranks_among(names: Any, nodes: Any) -> Ints:
 
 
 def as_large_text(values: Any) -> Any:
-    """Return an Arrow array as one of texts of which there may be more than 2^31 bytes."""
+    """Return an Arrow array of texts that may exceed 2^31 bytes."""
     import pyarrow as pa
 
     return values.cast(pa.large_string())
 
 
 def _plain(ends: Any) -> Any:
-    """Return whole numbers as they are, to be named when each is there but once; all else is text."""
+    """Return whole numbers unchanged, to be named once they are distinct; everything else becomes text."""
     import pyarrow as pa
 
     return ends if pa.types.is_integer(ends.type) or pa.types.is_string(ends.type) else as_large_text(ends)
@@ -117,7 +117,7 @@ def _plain(ends: Any) -> Any:
 def node_names(nodes: Any, form: EdgeFormat | None = None) -> Any:
     """Return the distinct names of nodes as an Arrow array of large texts, in any order; missing names are left out.
 
-    ``nodes`` is a path or ``"-"``: text with one name a line, a table with a column ``node`` or one column alone, JSON
+    ``nodes`` is a path or ``"-"``: text with one name per line, a table with a column ``node`` or only one column, JSON
     lines with a key ``node``, or a graph in a format that lists its vertices; or a table in memory, or an iterable.
     """
     import pyarrow as pa

@@ -44,7 +44,7 @@ CHOICE_SHARE = Fraction(1, 4)
 
 
 def parse_method(given: object, *, name: str) -> MethodName:
-    """Return the name of a method; refuse anything else. ``name`` is the parameter it was given as."""
+    """Return the name of a method; refuse everything else. ``name`` is the parameter that gave it."""
     for method in METHODS:
         if given == method:
             return method
@@ -89,7 +89,7 @@ class BoundedDegrees:
     Raises
     ------
     UsageError
-        If one of them is impossible.
+        If a parameter is impossible.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class BoundedDegrees:
         ready: dict[int, NodeMechanism] = {}
         refusals: list[UsageError] = []
         for bound in self.candidates:
-            # A small budget may rule some out: that is as public as the budget.
+            # A small budget may rule some out, which is as public as the budget.
             try:
                 ready[bound] = self._best(budget - spent, bound, direction, relation, nodes_listed)
             except UsageError as error:
@@ -151,7 +151,7 @@ class BoundedDegrees:
         relation: NeighboringRelation,
         nodes_listed: bool,  # noqa: FBT001  # a fact about the source
     ) -> NodeMechanism:
-        """Return the mechanism requested, or the one with the lowest predicted error: from public facts alone."""
+        """Return the requested mechanism, or the one with the lowest predicted error, from public facts alone."""
         able = [each for each in NODE_MECHANISMS.values() if nodes_listed or each is not CumulativeDegrees]
         bounding = named_bounding(self.bounding)
         made: list[NodeMechanism] = []
@@ -195,7 +195,7 @@ class NodePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedNodes:
-        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
+        """Prepare the release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         if not isinstance(mechanism, BoundedDegrees):
             mechanism = BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
         return mechanism.prepare(policy, epsilon, self.relation, nodes_listed=nodes_listed)
@@ -215,7 +215,7 @@ class PreparedNodes:
 
     @property
     def dearest(self) -> NodeMechanism:
-        """What the release is charged as: if θ is chosen, with the θ of the largest δ; ε is the same for all."""
+        """The mechanism whose cost is charged: with a choice of θ, that of the largest δ; ε is the same for all."""
         dearest = max(self.mechanisms.values(), key=lambda each: each.guarantee.delta)
         return dearest if self.choice is None else replace(dearest, choice=self.choice)
 
@@ -258,7 +258,7 @@ def private_edge_count(
 ) -> Estimate:
     """Release the number of edges with node privacy, counting only edges within a bound on degrees.
 
-    ``F_D + G/2`` (without directions; with directions ``F_D + G``), F_D the
+    The result is ``F_D + G/2`` (without directions; with directions ``F_D + G``), F_D the
     :func:`~anonhist.graphs.flow.edge_count_flow` for D = ``max_degree``, and G with ``P(G = j) ∝ e^(−ε|j|/2D)``,
     drawn exactly and added in whole numbers: 2F_D is a whole number, and one node changes it by at most 2D.
 
@@ -267,7 +267,7 @@ def private_edge_count(
     Parameters
     ----------
     graph
-        Private; without self-loops and equal edges.
+        A private graph without self-loops and equal edges.
     epsilon
         > 0; a float means its shortest decimal.
     max_degree
@@ -314,7 +314,7 @@ def private_edge_count(
     guarantee = Guarantee(unit, relation, budget, arithmetic=NOISE_IS_EXACT, conditions=(NAMES_STAY,))
     price = Price(guarantee, "private edge count", {"max_degree": max_degree})
     with recording(account_of(ledger, dataset, purpose, run_id), lambda: price) as recorded:
-        # The graph is there already: whatever goes wrong now may depend on it.
+        # The graph exists already: whatever fails now may depend on it.
         recorded.keep()
         with without_sizes():
             counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)

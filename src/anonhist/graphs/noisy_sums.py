@@ -1,7 +1,7 @@
 """Noisy sums of bins: estimates that assume a smooth distribution, and confidence intervals that do not.
 
 A smooth fit to noisy sums has an error of its own, which no simulation on the fit shows. So intervals for φ_{k+} and
-φ_r come from the sums themselves: they are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …,
+φ_r come from the sums themselves: they are the true sums plus noise with a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …,
 so :func:`~anonhist.mechanisms.bands.falling_bounds` bounds them. Each of the two bounds is wrong in at most 2.5% of
 releases. An interval of φ_r needs those of two sums, each wrong in 1.25%.
 
@@ -21,9 +21,9 @@ from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.numeric.fits import LARGEST_LOG, Curvature, decreasing_fit, rates_at, smooth_fit
 from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
 
-# Bins up to here have cells of their own; from here on each cell is wider than the one before by this share.
+# Bins up to here have separate cells; beyond, each cell is wider than the one before by this share.
 _ALONE, _WIDENING = 16, 0.12
-# The sums at this many places of a cell are used: means of the sums between them.
+# The sums at this many positions of a cell are used: means of the sums between them.
 _PLACES = 4
 # The log-density of a Laplace distribution has a kink in the middle, where no climb ends; it is smoothed within this
 # share of its width.
@@ -37,9 +37,9 @@ _MOST = 2.0**62
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Bins merged into cells: how many bins of each cell are in the sum at each place, and how many bins a cell has.
+    """Bins merged into cells: how many bins of each cell are in the sum at each position, and how many bins a cell has.
 
-    ``sums`` has shape (bins, cells). ``starts`` says where each group of places begins whose mean is used.
+    ``sums`` has shape (bins, cells). ``starts`` gives the beginnings of the groups of positions whose means are used.
     """
 
     sums: Floats
@@ -66,7 +66,7 @@ def cells_from_below(bins: int) -> Cells:
 
 @lru_cache(maxsize=4)
 def cells_from_above(bins: int) -> Cells:
-    """Return cells for sums ``Σ_{j≥i} bin_j``, i = 0..bins − 1; the last bin, where caps gather nodes, has its own."""
+    """Return cells for sums ``Σ_{j≥i} bin_j``, i = 0..bins − 1; the last bin, where caps gather nodes, is a cell."""
     bounds = np.append(_bounds(bins - 1), bins)
     widths = np.diff(bounds)
     sums = np.clip(bounds[1:] - np.arange(bins)[:, np.newaxis], 0, widths)
@@ -74,7 +74,7 @@ def cells_from_above(bins: int) -> Cells:
 
 
 def smooth_sums(noisy: Floats, rate: float, cells: Cells, *, labels: float) -> Floats:
-    """Return estimates of sums of bins, given noisy ones: deterministic post-processing.
+    """Return estimates of sums of bins from noisy sums: deterministic post-processing.
 
     Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``, γ the rate. Logarithms of the bins are fitted as
     :func:`~anonhist.numeric.fits.smooth_fit` describes: smooth, unless the sums contradict it. ``labels`` is
@@ -133,7 +133,7 @@ def _isotonic_cells(noisy: Floats, cells: Cells) -> Floats:
 
 
 def _bounds(bins: int) -> Ints:
-    """Return where cells begin, and where the last ends."""
+    """Return where cells begin, and where the last one ends."""
     bounds = [*range(min(_ALONE, bins))]
     while not bounds or bounds[-1] < bins:
         last = bounds[-1] if bounds else 0
@@ -142,7 +142,7 @@ def _bounds(bins: int) -> Ints:
 
 
 def _starts(bounds: Ints) -> Ints:
-    """Return where groups of places begin: at most a few in each cell."""
+    """Return where groups of positions begin: at most a few in each cell."""
     return np.concatenate(
         [
             first + np.arange(0, last - first, -(-(last - first) // _PLACES))
@@ -154,9 +154,9 @@ def _starts(bounds: Ints) -> Ints:
 def single_bounds(noisy: Floats, rate: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return bounds of φ_r = φ_{r+} − φ_{(r+1)+}, r = 1..θ: from two noisy sums, or from the bounds of both.
 
-    The narrower of the two; this choice is nearly independent of where the interval lies. Consecutive differences of
-    ``noisy`` are φ_r plus two noises of rate γ, r = 1..θ − 1; ``low`` and ``high`` bound φ_{k+}, k = 1..θ, each wrong
-    in ``SINGLE_TAIL`` at most.
+    It returns the narrower of the two; this choice is nearly independent of the location of the interval. Consecutive
+    differences of ``noisy`` are φ_r plus two noises of rate γ, r = 1..θ − 1; ``low`` and ``high`` bound φ_{k+}, k =
+    1..θ, each wrong in ``SINGLE_TAIL`` at most.
     """
     least = np.maximum(np.maximum(low, 0) - np.maximum(np.append(high[1:], 0), 0), 0)
     most = np.maximum(high, 0) - np.maximum(np.append(low[1:], 0), 0)

@@ -59,19 +59,19 @@ NOT_THIS_PAGE = (
     "This is promised for the release alone. This page also shows the true degrees, which nothing protects: keep it to "
     "yourself."
 )
-# From here on numbers are written as powers of ten.
+# From here on, numbers are written as powers of ten.
 _HUGE = 1e15
 
 
 def notes(release: Release, statistics: DegreeStatistics) -> list[str]:
-    """Say what a reader must know before the numbers: what is missing, and what is mostly noise."""
+    """State what a reader must know before the numbers: what is missing, and what is mostly noise."""
     said = [sentence for _, sentence in bound_of(release)]
     named = [statistics.tail.exponent, statistics.edges]
     return said + list(dict.fromkeys(warning for each in named for warning in each.warnings))
 
 
 def tail_text(statistics: DegreeStatistics) -> str:
-    """Say what the exponent rests on."""
+    """State what the exponent is based on."""
     tail = statistics.tail
     if not tail.nodes:
         return ""
@@ -90,9 +90,9 @@ def tail_text(statistics: DegreeStatistics) -> str:
 
 
 def number_text(estimate: Estimate) -> str:
-    """Write a number without digits that its error leaves open, of what is counted without fractions.
+    """Write a number without digits that its error leaves open, and without fractions if it counts things.
 
-    Of an unknown error, three digits are shown, or all whole ones. Nodes are shown as in the tables.
+    If the error is unknown, three digits are shown, or all digits of whole numbers. Nodes are shown as in the tables.
     """
     if abs(estimate.value) >= _HUGE:
         return _power(estimate.value)
@@ -104,7 +104,7 @@ def number_text(estimate: Estimate) -> str:
 
 
 def ends_text(estimate: Estimate) -> str:
-    """Write an interval, its ends rounded outward where the error has two digits."""
+    """Write an interval with its ends rounded outward to where the error has two digits."""
     low, high = estimate.interval
     if estimate.statement.holds is Holds.NONE:
         return "no interval"
@@ -134,14 +134,14 @@ _MOST_MARKS = 7
 def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None) -> Figure:
     """Draw ``P(D ≥ r)`` against the degree r, both on log scales, with a 95% band.
 
-    Steps: each value holds up to the next degree that is drawn; large profiles are drawn at some 400 degrees. Nodes
-    without an edge count where they are known. The 95% are meant at each degree for itself, not for the whole curve at
-    once. With ``not_private_truth`` beside it the figure is not private, and says so.
+    The curve has steps: each value holds up to the next drawn degree; large profiles are drawn at some 400 degrees.
+    Nodes without an edge count if they are known. The 95% hold at each degree separately, not for the whole curve at
+    once. With ``not_private_truth`` beside it, the figure is not private, and says so.
     """
     figure, axes = canvas("share of nodes with at least this degree", "degree")
     data, truth = comparable(release, not_private_truth)
     if truth is not None:
-        # Said before anything else, and first to be seen.
+        # Said before anything else, and the first thing to be seen.
         axes.set_title(NOT_PRIVATE, loc="left", color=ALARM, weight="bold", fontsize="medium")
     drawn = [each for each in (data, truth) if each is not None and len(each.profile)]
     if not drawn:
@@ -170,7 +170,7 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
 
 
 def ccdf_hover(release: Release, *, not_private_truth: DegreeData | None = None) -> Hover:
-    """Return what the released curve says at each degree that is drawn."""
+    """Return the text of the released curve at each drawn degree."""
     data, _ = comparable(release, not_private_truth)
     if not len(data.profile):
         return Hover((), ())
@@ -183,7 +183,7 @@ def ccdf_hover(release: Release, *, not_private_truth: DegreeData | None = None)
 
 
 def comparable(release: Release, truth: DegreeData | None) -> tuple[DegreeData, DegreeData | None]:
-    """Return what is drawn: both with the nodes that have no edge, or both without them."""
+    """Return the drawn degrees: both with the nodes that have no edge, or both without them."""
     data = DegreeData.of(release)
     if truth is None:
         return data, None
@@ -202,13 +202,13 @@ def _levels(data: DegreeData) -> Ints:
 
 
 def _right(data: DegreeData) -> float:
-    """Return where the last step ends: beyond a bound on degrees nothing was released."""
+    """Return where the last step ends; beyond a bound on degrees nothing was released."""
     last = float(_levels(data)[-1])
     return max(2.5, 1.25 * last) if data.max_degree is None else last + 1
 
 
 def _up_to(ends: Floats, values: Floats, foot: float) -> Floats:
-    """Return what holds from each end on, zero at the foot of the log scale."""
+    """Return the values that hold from each end on; zero is at the foot of the log scale."""
     return np.maximum(np.append(values, values[-1:])[: ends.size], foot)
 
 
@@ -227,7 +227,7 @@ def _mark_shares(axes: Axes, foot: float) -> None:
 
 
 def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) -> None:
-    """Write the page of released degrees; with the truth beside them it is not private, and says so loudly."""
+    """Write the page of released degrees; with the truth beside them it is not private, and says so prominently."""
     if isinstance(truth, Release):
         raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
     true_degrees = None if truth is None else DegreeData.of(truth)
@@ -281,7 +281,7 @@ def _rows(statistics: DegreeStatistics) -> list[tuple[str, str, str]]:
 
 
 def statistics_cell(statistics: DegreeStatistics) -> Cell:
-    """Return the cell of the statistics of degrees, which need not be of a release."""
+    """Return the notebook cell of degree statistics, which need not come from a release."""
     guarantee, assumed = statistics.edges.guarantee, statistics.edges.assumes
     return Cell(
         title="Degrees in numbers" if guarantee is None else f"Private degrees in numbers, protecting {guarantee.unit}",
@@ -298,7 +298,7 @@ def statistics_cell(statistics: DegreeStatistics) -> Cell:
 
 
 def _cards(release: Release, statistics: DegreeStatistics) -> list[tuple[str, str]]:
-    """Return the numbers that are told first, each with what it is."""
+    """Return the numbers that are shown first, each with its name."""
     nodes, edges, guarantee = statistics.nodes_with_edges, statistics.edges, release.guarantee
     reached = with_interval(interval(*nodes.interval))
     error = "expected ℓ1 error of the sorted list of degrees, and its range"

@@ -15,7 +15,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.releases.evidence import NORMAL_95
 
-# A smallest degree is chosen among so many, by so many places of the distribution, where so many nodes are left.
+# A smallest degree is chosen among this many, by this many points of the distribution, if this many nodes remain.
 _STARTS, _PLACES, _LEAST_NODES = 50, 256, 50
 _BOOTSTRAPS = 32
 _EMPTY = "No node has a degree in the tail, so nothing can be estimated: the interval covers every possible value."
@@ -26,20 +26,20 @@ _OF_STARTS = "the interval is that of the likelihood, for all smallest degrees t
 _NO_END = "hardly any degree exceeds the smallest of the tail"
 _FEW = f"fewer than {_LEAST_NODES} nodes have degrees to choose the smallest of the tail from; give `min_degree`"
 _FAR_OFF = "the degrees are far from a power law, wherever it may begin"
-# Exponents are looked for between these; the distribution itself needs more than 1.
+# Exponents are searched between these; the distribution itself needs more than 1.
 LEAST, MOST = 1.0 + 1e-6, 20.0
 _HALVINGS = 34
-# Twice the fall of the log-likelihood up to the ends: the 95% quantile of χ² with one degree of freedom; where all
-# degrees are equal, −2·ln 0.025, since their probability itself is known.
+# Twice the fall of the log-likelihood up to the ends: the 95% quantile of χ² with one degree of freedom; if all degrees
+# are equal, −2·ln 0.025, because their probability itself is known.
 _FALL, _FALL_OF_EQUAL = NORMAL_95**2, -2 * math.log(0.025)
 # At most 1% of the samples of a power law are farther off than this: Stephens, "EDF statistics for goodness of fit and
 # some comparisons", JASA 69 (1974), for the exponential distribution, the limit for large degrees.
 _TOO_FAR = 1.308
-# Where degrees were bounded, a distribution is looked for that spans such a factor below the bound.
+# If degrees were bounded, the search is for a distribution that spans this factor below the bound.
 _SPAN = 4
-# From here on an asymptotic series is right to 12 digits for all exponents up to MOST.
+# From here on, an asymptotic series is correct to 12 digits for all exponents up to MOST.
 _FAR = 1000.0
-# Steps of differences, beside the distance to the pole at 1.
+# Steps of finite differences, relative to the distance from the pole at 1.
 _SLOPE_STEP, _CURVE_STEP = 1e-4, 1e-2
 
 
@@ -52,12 +52,12 @@ class PowerLawTail:
     exponent
         α, in (1, 20], with its interval.
     min_degree
-        From which degree on the distribution was fitted.
+        The smallest degree to which the distribution was fitted.
     nodes
-        How many nodes have such a degree.
+        The number of nodes with such a degree.
     distance
-        The largest difference between the distribution and the degrees, as a share of these nodes: some 0.02 is a good
-        fit, 0.1 is none.
+        The largest difference between the distribution and the degrees, as a share of these nodes: about 0.02 is a good
+        fit, 0.1 is not.
     """
 
     exponent: Estimate
@@ -70,18 +70,18 @@ class PowerLawTail:
 
 
 def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> PowerLawTail:
-    """Fit a power law to the degrees from one on, by maximum likelihood.
+    """Fit a power law to the degrees from a smallest one on, by maximum likelihood.
 
     ``α̂`` maximizes ``−n ln ζ(α, q) − α Σ_{d_v ≥ q} ln d_v``, ``ζ(α, q) = Σ_{k≥0} (q + k)^(−α)``, n the number of nodes
-    of degree at least q, which is ``min_degree``. Where degrees were bounded by θ, a node of degree θ counts as one of
+    of degree at least q, which is ``min_degree``. If degrees were bounded by θ, a node of degree θ counts as one of
     degree θ or more.
 
     The interval is that of α, not of α̂: it covers **both** the sampling error, as if the nodes' degrees were drawn
     again, and the privacy noise, as the root of the sum of their squares. For a given q the first is the likelihood
-    interval: all α whose log-likelihood is less than 1.92 below its maximum. Where q is chosen, it is from the least to
-    the largest end of those for all q that are chosen for 32 bootstrap samples of the nodes or for the runs of the
-    release. Where too few degrees exceed q, α has no upper end. Where the degrees are too few to choose q, or too far
-    from any power law (1% level), there is no interval.
+    interval: all α whose log-likelihood is less than 1.92 below its maximum. If q is chosen, the interval goes from the
+    least to the largest end over all q that are chosen for 32 bootstrap samples of the nodes or for the runs of the
+    release. If too few degrees exceed q, α has no upper end. If there are too few degrees to choose q, or they are too
+    far from any power law (1% level), there is no interval.
 
     Source: Clauset and others 2009, eq. 3.5 and 3.6, sections 3.3 and 3.4.
 
@@ -90,7 +90,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     data
         A release of degrees; or a graph, its degrees or their profile, which are private.
     min_degree
-        q, from 1 to 2^62. By default that from which on the distribution is nearest to the degrees: least
+        q, from 1 to 2^62. By default, the degree from which on the distribution is closest to the degrees: the least
         Kolmogorov–Smirnov distance, among degrees that at least 50 nodes reach; of many degrees, 50 are tried, evenly
         spread on a log scale.
 
@@ -123,7 +123,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     steep, flat = value > MOST - 0.01, value < LEAST + 1e-3
     distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])
     nodes = float(law.num_at_least(at)[0])
-    # A run without such a tail says nothing of its exponent.
+    # A run without such a tail carries no information about its exponent.
     runs = [_fit(PowerLaw.of(profile, found.max_degree), given) or fit for profile in found.runs]
     # Seeded, so that the same degrees always give the same error.
     rng = np.random.default_rng(0)
@@ -167,7 +167,7 @@ def _statement(law: PowerLaw, given: float | None, nodes: float, distance: float
 
 
 def _fit(law: PowerLaw, given: float | None) -> tuple[float, float] | None:
-    """Return where the tail begins, which is chosen unless it is given, and its exponent; None if there is no tail."""
+    """Return the start of the tail, chosen unless given, and its exponent; None if there is no tail."""
     if not law.degrees.size or (given is not None and not law.degrees[-1] >= given < law.bound):
         return None
     start = law.best_start() if given is None else given
@@ -175,7 +175,7 @@ def _fit(law: PowerLaw, given: float | None) -> tuple[float, float] | None:
 
 
 def _off(value: float, fits: list[tuple[float, float]]) -> float:
-    """Return how far exponents are off, root mean square; 0 without any."""
+    """Return the root mean square error of exponents; 0 without any."""
     return math.hypot(*(exponent - value for _, exponent in fits)) / math.sqrt(len(fits)) if fits else 0.0
 
 
@@ -200,7 +200,7 @@ def _nothing(data: DegreeData, given: float | None) -> PowerLawTail:
 
 @dataclass(frozen=True, eq=False)
 class PowerLaw:
-    """Degrees of which those from q on may follow ``P(D = d) = d^(−α) / ζ(α, q)``, ``ζ(α, q) = Σ_{k≥0} (q + k)^(−α)``.
+    """Degrees that may follow ``P(D = d) = d^(−α) / ζ(α, q)`` from q on, ``ζ(α, q) = Σ_{k≥0} (q + k)^(−α)``.
 
     ``degrees`` are distinct and ascending. Above a ``bound`` θ degrees were cut down to it: θ then stands for θ or
     more.
@@ -223,15 +223,15 @@ class PowerLaw:
         return np.asarray(np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)[np.searchsorted(self.degrees, degrees)])
 
     def has_choice(self) -> bool:
-        """Return whether a q can be chosen: some degree has so many nodes from there on, or all have the same."""
+        """Return whether a q can be chosen: enough nodes have some degree or more, or all have the same degree."""
         return bool(self._able.size) or (self.degrees.size == 1 and self.nodes[0] >= _LEAST_NODES)
 
     def exponents(self, starts: Floats) -> Floats:
         """Return the α of the largest likelihood for each q, where some node has a degree of at least q.
 
         The likelihood is ``Π d_v^(−α) / ζ(α, q)`` over the nodes of degrees from q on, a node of degree θ or more
-        adding ``ζ(α, θ) / ζ(α, q)``. Its logarithm rises before the maximum and falls after it, which is found by
-        halving; beyond the ends of the range, 1 and 20, the end is returned.
+        adding ``ζ(α, θ) / ζ(α, q)``. Its logarithm rises before the maximum and falls after it, so bisection finds it;
+        beyond the ends of the range, 1 and 20, the result is the end.
         """
         means, cut, bounds = self._means(starts)
         is_cut = bool(cut.any())
@@ -257,7 +257,7 @@ class PowerLaw:
             return np.asarray(nodes * (of_cut - log_zeta(exponents, starts) - exponents * means))
 
         best = self.exponents(starts)
-        # Of equal degrees the likelihood is their probability, which has no maximum: it rises towards 1.
+        # For equal degrees the likelihood is their probability, which has no maximum: it rises towards 1.
         least = np.where(are_equal, -_FALL_OF_EQUAL, 2 * likelihood(best) - _FALL) / 2
         ends = []
         for end in (LEAST, MOST):
@@ -271,7 +271,7 @@ class PowerLaw:
         return (low if low > LEAST else 1.0), (high if high < MOST else math.inf)
 
     def sampling_error(self, exponent: float, start: float) -> float:
-        """Return the standard error of α when degrees are drawn again: one over the root of the curvature of the log.
+        """Return the standard error of α under resampling of degrees: one over the root of the curvature of the log.
 
         ``1 / sqrt(n·(ln ζ)''(α, q) − m·(ln ζ)''(α, θ))`` for n nodes from q on, m of them cut down to θ.
         """
@@ -285,8 +285,8 @@ class PowerLaw:
     def distances(self, exponents: Floats, starts: Floats, *, most: int) -> Floats:
         """Return, for each q and its α, the largest difference between the fit and the degrees, in shares of nodes.
 
-        The Kolmogorov–Smirnov distance ``max_{r ≥ q} |P(D ≥ r) − φ_{r+}/φ_{q+}|``, where it is largest: at the degrees
-        that occur, at most ``most`` of them, and right after each.
+        This is the Kolmogorov–Smirnov distance ``max_{r ≥ q} |P(D ≥ r) − φ_{r+}/φ_{q+}|``, evaluated where it is
+        largest: at the degrees that occur, at most ``most`` of them, and right after each.
         """
         seen = self.degrees[_spread(self.degrees.size, most)]
         places = np.concatenate((seen, seen + 1))
@@ -302,7 +302,7 @@ class PowerLaw:
     def best_start(self) -> float:
         """Return the q of the least distance, from at most 50 degrees with 50 nodes or more from there on.
 
-        At least two degrees lie from there on; where that is too much to ask, the smallest degree of all is returned.
+        At least two degrees must lie from there on; if that is impossible, the result is the smallest degree.
         """
         able = self._able
         if not able.size:
@@ -317,12 +317,12 @@ class PowerLaw:
 
     @property
     def _cut(self) -> float:
-        """How many nodes were cut down to the bound."""
+        """The number of nodes that were cut down to the bound."""
         return float(self.nodes[self.degrees >= self.bound].sum())
 
     @property
     def _able(self) -> Floats:
-        """Return the degrees that may be chosen as q."""
+        """The degrees that may be chosen as q."""
         able = self.degrees[(self.num_at_least(self.degrees) >= _LEAST_NODES) & (self.degrees <= self.bound / _SPAN)]
         return np.asarray(able[able < self.degrees[-1]])
 
@@ -341,7 +341,8 @@ class PowerLaw:
 def log_zeta(exponents: Floats, starts: Floats) -> Floats:
     """Return ``ln ζ(α, q)``, for 1 < α ≤ 20 and q ≥ 1, however large.
 
-    From q = 1000 on by Euler and Maclaurin: ``ζ(α, q) = q^(−α) (q/(α − 1) + 1/2 + α/(12 q) − α(α+1)(α+2)/(720 q³))``.
+    From q = 1000 on it uses the formula of Euler and Maclaurin: ``ζ(α, q) = q^(−α) (q/(α − 1) + 1/2 + α/(12 q) −
+    α(α+1)(α+2)/(720 q³))``.
     """
     from scipy.special import zeta
 
@@ -369,5 +370,5 @@ def _curvature(exponent: float, start: Floats) -> float:
 
 
 def _spread(size: int, most: int) -> Ints:
-    """Return at most so many places of a list, evenly spread on a log scale, ends included."""
+    """Return at most this many positions of a list, evenly spread on a log scale, including both ends."""
     return np.unique(np.rint(np.geomspace(1, size, min(size, most))).astype(np.int64)) - 1

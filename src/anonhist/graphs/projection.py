@@ -1,21 +1,21 @@
-"""Degrees capped by a projection: which edges are kept, and how far one node moves what is counted of the degrees.
+"""Degrees capped by a projection: which edges are kept, and how far one node moves statistics of the degrees.
 
 Edges are added one by one in a stable order, as long as both their nodes have room. Neighbors are a graph and the same
-graph with one node more, which has any edges to the others. Both are projected to degrees of θ at most, with their
+graph with one more node, which has any edges to the others. Both are projected to degrees of at most θ, with their
 common edges in the same order.
 
-*Without directions.* Say that the new node keeps k ≤ θ edges. Let δ(u) be by how much the degree of another node u is
-greater in the larger graph, at any time of the scan. Then Σ|δ| ≤ k at all times, where k counts what is kept by then.
-For an edge of the new node adds one to k and changes one δ by one. An edge that both graphs have and only the smaller
-keeps was left out in the larger because an end is full there but not in the smaller: its δ is positive and falls by
-one, and the other end's δ changes by one, so the sum does not rise. The same holds with the graphs exchanged.
+*Without directions.* Suppose that the new node keeps k ≤ θ edges. Let δ(u) be the excess of the degree of another node
+u in the larger graph, at any time of the scan. Then Σ|δ| ≤ k at all times, where k counts the edges kept so far. For an
+edge of the new node adds one to k and changes one δ by one. An edge that both graphs have and only the smaller keeps
+was left out in the larger because an end is full there but not in the smaller: its δ is positive and falls by one, and
+the other end's δ changes by one, so the sum does not rise. The same holds with the graphs exchanged.
 
-*With directions.* Say that the new node keeps k arcs that leave it and l that enter it, of at most θ each. Let U be the
-sum of the rises of in-degrees and the falls of out-degrees of the other nodes, D that of the falls of in-degrees and
-the rises of out-degrees. Then U ≤ k and D ≤ l, since a common arc that only one graph keeps takes one from the sum to
-which its full end counts, and then adds one to that sum or takes one from the other. So in-degrees rise by k and fall
-by l in all, at most, and the new node has in-degree l. Out-degrees are in-degrees of the graph with all arcs turned
-round.
+*With directions.* Suppose that the new node keeps k arcs that leave it and l arcs that enter it, at most θ of each. Let
+U be the sum of the rises of in-degrees and the falls of out-degrees of the other nodes, D that of the falls of
+in-degrees and the rises of out-degrees. Then U ≤ k and D ≤ l, because a common arc that only one graph keeps takes one
+from the sum to which its full end counts, and then adds one to that sum or takes one from the other. So in-degrees rise
+by at most k and fall by at most l in total, and the new node has in-degree l. Out-degrees are in-degrees of the graph
+with all arcs reversed.
 
 :func:`sorted_list`, :func:`histogram` and :func:`cumulative_histogram` are the largest distances that these bounds
 allow, and graphs attain them.
@@ -34,16 +34,16 @@ from anonhist.numeric.arrays import Bools, Ints
 from anonhist.numeric.hashing import hash_words
 from anonhist.privacy import parse_whole_number
 
-# A part of the scan has at least this many edges, and a quarter as many as there are nodes: then the work per part and
-# node costs no more than the work per edge.
+# A part of the scan has at least this many edges, and at least a quarter of the number of nodes: then the work per part
+# and node costs no more than the work per edge.
 _PART = 1 << 16
 _NODES_PER_EDGE = 4
-# Rounds go on while a round decides at least this share of the remaining edges, and at least this many remain.
+# Rounds continue while a round decides at least this share of the remaining edges, and at least this many remain.
 _SHARE = 32
 _FEW = 256
-# Public, and never changed: with another, the same graph has another order.
+# Public, and never changed, because another key would give the same graph another order.
 ORDER_KEY = b"anonhist edge order 1"
-# 2^64 divided by the golden ratio, to the next odd number.
+# 2^64 divided by the golden ratio, rounded to the next odd number.
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
@@ -51,9 +51,9 @@ _HALF = np.uint64(32)
 def project(graph: Graph, max_degree: int) -> Ints:
     """Return the degrees of all nodes after the projection to a largest degree.
 
-    Edges are added one by one, in an order that does not change when a node comes or goes, and an edge is left out if
-    one of its nodes already has ``max_degree`` edges. If arcs are counted, (u, v) is left out if ``max_degree`` arcs
-    already leave u or enter v. If no degree exceeds the cap, nothing is left out.
+    Edges are added one by one, in an order that does not change when a node is added or removed, and an edge is left
+    out if one of its nodes already has ``max_degree`` edges. If arcs are counted, (u, v) is left out if ``max_degree``
+    arcs already leave u or enter v. If no degree exceeds the cap, nothing is left out.
 
     Source: Day and others 2016, algorithm 1.
 
@@ -92,9 +92,9 @@ def project(graph: Graph, max_degree: int) -> Ints:
 
 
 def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, Ints]:
-    """Return what :func:`project` does for each of several caps, in their order; edges are put in order once.
+    """Return the result of :func:`project` for each of several caps, in order; edges are sorted once.
 
-    Half the sum of degrees is the number of edges that are kept; of in- or out-degrees, the sum itself.
+    Half the sum of degrees is the number of kept edges; for in- or out-degrees, it is the sum itself.
     """
     check_simple(graph.policy)
     parsed = [parse_whole_number(cap, name="max_degree") for cap in caps]
@@ -117,24 +117,24 @@ def kept_edges(
     If directed, an edge needs room among the arcs that leave its source and those that enter its target, instead of
     among all edges of both. No edge without direction may join a node to itself.
 
-    Many edges are decided at once, part by part. Ends that have room for all their edges, or for all in the part, leave
-    none out. At the others, the undecided edges are ranked in the order of the scan; an edge is kept if its rank is
+    Many edges are decided at once, part by part. Ends with room for all their edges, or for all in the part, leave none
+    out. At the other ends, the undecided edges are ranked in the order of the scan; an edge is kept if its rank is
     below the room that is left, at both its ends, and left out if there is no room left at one. Rounds go on until all
     are decided.
 
     *Why this is the scan.* Call an undecided edge e within reach at an end if its rank r there is below the room R
-    left. Then the scan does not leave it out for want of room there: at most the kept edges and the r undecided before
-    e are added before it, fewer than θ. So what is kept is kept by the scan.
+    left. Then the scan does not leave it out for lack of room there: at most the kept edges and the r undecided ones
+    before e are added before it, fewer than θ. So all kept edges are kept by the scan.
 
-    What is left out has an end without room, where θ edges are kept; the scan leaves it out too if they all come before
-    it. Suppose that one of them, f, does not. When f was kept it was within reach, and so was e, before it. An edge
-    within reach stays there until it is decided: let K be the edges kept at the end in a round, a of them before e and
-    b after it. The last of K has rank at least r + b and at most R − 1, so r − a < R − a − b: the new rank is below the
-    new room, which is therefore not zero, as long as e is undecided. But there is none: a contradiction.
+    An edge e that is left out has an end without room, where θ edges are kept; the scan leaves it out, too, if they all
+    come before it. Suppose that one of them, f, does not. When f was kept it was within reach, and so was e, before it.
+    An edge within reach stays there until it is decided: let K be the edges kept at the end in a round, a of them
+    before e and b after it. The last of K has rank at least r + b and at most R − 1, so r − a < R − a − b: the new rank
+    is below the new room, which is therefore not zero, as long as e is undecided. But there is none: a contradiction.
 
-    The undecided edge that comes first of all has rank 0 at both ends, so each round decides one at least. In an order
-    by hashes, a few rounds decide nearly all (Blelloch and others 2012). In the worst order a round decides hardly any:
-    once it pays no more, what is left of the part is scanned one by one. Time is O((m + n) log(m + n)) in any order.
+    The first undecided edge of all has rank 0 at both ends, so each round decides at least one. In an order by hashes,
+    a few rounds decide nearly all (Blelloch and others 2012). In the worst order a round decides hardly any: when
+    rounds no longer pay, the rest of the part is scanned one by one. Time is O((m + n) log(m + n)) in any order.
     """
     ends = _ends_in_order(sources, targets, order, num_nodes=num_nodes, is_directed=is_directed)
     kept = np.empty(order.size, dtype=np.bool_)
@@ -165,7 +165,7 @@ def _scan(ends: Ints, full: Ints, max_degree: int) -> Bools:
 
 
 def _keep(ends: Ints, room: Ints) -> Bools:
-    """Return which edges of a part of the scan are kept, and take them from the room left at their ends."""
+    """Return which edges of a part of the scan are kept, and deduct them from the room at their ends."""
     is_short = np.bincount(ends.ravel(), minlength=room.size) > room
     kept: Bools = ~(is_short[ends[0]] | is_short[ends[1]])
     disputed = np.flatnonzero(~kept)
@@ -175,7 +175,7 @@ def _keep(ends: Ints, room: Ints) -> Bools:
 
 
 def _settle(ends: Ints, is_short: Bools, room: Ints) -> Bools:
-    """Return which of the edges that end in a short node, one without room for all, are kept; take them from room."""
+    """Return which edges at a short node, one without room for all, are kept; deduct them from the room."""
     num_edges = ends.shape[1]
     shift = num_edges.bit_length()
     side, edge = np.nonzero(is_short[ends])
@@ -202,7 +202,7 @@ def _settle(ends: Ints, is_short: Bools, room: Ints) -> Bools:
 
 
 def _ranks(node: Ints) -> Ints:
-    """Return how many entries of the same value come before each, of ascending values."""
+    """Return, for ascending values, how many equal entries come before each."""
     places = np.arange(node.size)
     begins = np.zeros(node.size, dtype=np.int64)
     begins[1:] = np.where(node[1:] != node[:-1], places[1:], 0)
@@ -210,7 +210,7 @@ def _ranks(node: Ints) -> Ints:
 
 
 def _one_by_one(ends: Ints, room: Ints) -> list[bool]:
-    """Return which edges are kept, scanned one by one; take them from the room."""
+    """Return which edges are kept, scanned one by one; deduct them from the room."""
     nodes, places = np.unique(ends, return_inverse=True)
     left = room[nodes].tolist()
     sources, targets = places.reshape(ends.shape)
@@ -225,17 +225,17 @@ def _one_by_one(ends: Ints, room: Ints) -> list[bool]:
 
 
 def stable_order(sources: Ints, targets: Ints, identities: NDArray[np.uint64], *, is_directed: bool) -> Ints:
-    """Return edges in the order in which they are scanned: that of a hash of their two nodes.
+    """Return edges in scan order: that of a hash of their two nodes.
 
     The key of an edge is the first four bytes of :func:`~anonhist.numeric.hash_words` of C·a + b mod 2^64, under a
-    fixed public key. Here a and b are the identities of the edge's source and target, the smaller first where edges
-    have no direction, and C = 0x9E3779B97F4A7C15. Edges with equal keys are in ascending order of (source, target), in
-    which they must be given, fewer than 2^32, with sources ≤ targets where they have no direction.
+    fixed public key. Here a and b are the identities of the edge's source and target, the smaller first if edges have
+    no direction, and C = 0x9E3779B97F4A7C15. Edges with equal keys are in ascending order of (source, target). Edges
+    must be given in that order, fewer than 2^32, with sources ≤ targets if they have no direction.
 
     *Why the order is stable.* Keys decide which of two edges comes first; if they are equal, the indices of their ends
     do. A key depends only on the identities of the edge's two nodes: not on other edges, nor on the number of nodes or
     edges. Indices are ranks of names: they change when a node is added or removed, but the order of two other nodes
-    does not. So any two edges that two graphs have in common come in the same order in both. Nothing here rests on
+    does not. So any two edges that two graphs have in common come in the same order in both. Nothing here depends on
     chance; the quality of the hash only affects how evenly edges are lost.
     """
     if sources.size >= 1 << 32:
@@ -264,27 +264,27 @@ def _pair_words(
 
 
 def sorted_list(max_degree: int, direction: Direction) -> int:
-    """Return the largest sorted ℓ1 distance of the degree lists of neighbors, the shorter one filled up with zeros.
+    """Return the largest sorted ℓ1 distance of the degree lists of neighbors, the shorter one padded with zeros.
 
     2θ: its own degree of θ, and θ changes by one. With directions max(2θ, 3θ − 2): its own in-degree l, up to k ≤ θ
-    rises and up to l falls; what falls from degree r makes fewer nodes of degree ≥ r, of which the new node makes one
-    more, and that takes two from l + k + l if l = θ.
+    rises and up to l falls; a fall from degree r reduces the number of nodes of degree ≥ r, which the new node
+    increases, and that takes two from l + k + l if l = θ.
 
-    It is as well the largest ℓ1 distance of φ_{r+}, how many nodes have degree ≥ r, for r = 1 … θ. Where nodes are not
-    listed, both hold all the same: nodes without edges add nothing to a list.
+    It is also the largest ℓ1 distance of φ_{r+}, the numbers of nodes of degree ≥ r, for r = 1 … θ. Both hold even if
+    nodes are not listed, because nodes without edges add nothing to a list.
     """
     return max(2 * max_degree, 3 * max_degree - 2) if direction.is_directed else 2 * max_degree
 
 
 def histogram(max_degree: int, direction: Direction, *, counts_zeros: bool) -> int:
-    """Return the largest ℓ1 distance of φ_r, how many nodes have degree r, for r = 0 … θ or r = 1 … θ.
+    """Return the largest ℓ1 distance of φ_r, the numbers of nodes of degree r, for r = 0 … θ or r = 1 … θ.
 
     2θ + 1: one for the new node, and two for each of θ changes by one. With directions there are 2θ changes: 4θ + 1.
-    Where the caps are too small for all of them to count, it is less: without zeros 2 for θ = 1, and with directions 3
+    If the caps are too small for all of them to count, it is less: without zeros 2 for θ = 1, and with directions 3
     (2 without zeros) for θ = 1, and 7 without zeros for θ = 2.
 
-    φ_0 may be counted only where nodes are listed: else any number of nodes of degree 0, which are there because of
-    their edges to one node, may come or go with that node.
+    φ_0 may be counted only if nodes are listed: otherwise any number of nodes of degree 0, which exist only because of
+    their edges to one node, may be added or removed with that node.
     """
     if not direction.is_directed:
         return 2 * max_degree + (max_degree > 1 or counts_zeros)
@@ -294,11 +294,11 @@ def histogram(max_degree: int, direction: Direction, *, counts_zeros: bool) -> i
 
 
 def cumulative_histogram(max_degree: int, direction: Direction) -> int:
-    """Return the largest ℓ1 distance of how many nodes have degree ≤ i, for i = 0 … θ; nodes must be listed.
+    """Return the largest ℓ1 distance of the numbers of nodes of degree ≤ i, i = 0 … θ; nodes must be listed.
 
-    θ + 1: the new node counts for the θ + 1 − k values of i from its degree k on, and of the other nodes' k changes by
-    one each moves one count by one. With directions 2θ + 1, since the new node counts for θ + 1 − l, and there are k +
-    l changes with k ≤ θ; 2 for θ = 1.
+    θ + 1: the new node counts for the θ + 1 − k values of i from its degree k on, and each of the k changes by one of
+    other nodes moves one count by one. With directions it is 2θ + 1, because the new node counts for θ + 1 − l, and
+    there are k + l changes with k ≤ θ; 2 for θ = 1.
     """
     if not direction.is_directed:
         return max_degree + 1

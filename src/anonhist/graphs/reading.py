@@ -1,4 +1,4 @@
-"""From a source of edges to a graph, or to nothing but its degrees."""
+"""From a source of edges to a graph, or only to its degrees."""
 
 from __future__ import annotations
 
@@ -62,67 +62,66 @@ def read_edges(
     """Read a graph, for node privacy: all edges come into the memory of this process.
 
     Which edges must be dropped depends on all of them, so those of a database or a Spark cluster are collected here, on
-    the driver. For edge privacy :func:`read_degrees` counts where they are.
+    the driver. For edge privacy, :func:`read_degrees` counts on the engine instead.
 
     Parameters
     ----------
     source
         *Text*: a path or glob of .txt, .edges or .edgelist, .gz and .zst too, or ``"-"`` for standard input. Each line
-        names both ends of an edge, with spaces or tabs between; what follows is ignored, and so are lines that begin
-        with # or %. A name with spaces is in quotes, as in ``"Ann Lee" "Bob Ray"``; quotes inside of it stand twice.
-        *Graphs in files of their own*: see ``format``.
-        *Tables*: other files, URLs, databases and tables in memory as for :func:`read_profile`, and text too if its
-        columns, its delimiter, its header or its comments are said.
-        *Edges in memory*: what :func:`as_graph` takes.
+        names both ends of an edge, separated by spaces or tabs; the rest of the line is ignored, and so are lines that
+        begin with # or %. A name with spaces is in quotes, as in ``"Ann Lee" "Bob Ray"``; quotes inside it are doubled.
+        *Graph file formats*: see ``format``. *Tables*: other files, URLs, databases and tables in memory as for
+        :func:`read_profile`, and text, too, if its columns, its delimiter, its header or its comments are given. *Edges
+        in memory*: everything that :func:`as_graph` accepts.
     origin, target
-        Columns of both ends, or keys of JSON lines. Columns may be left out if they are called source and target,
-        from and to, or src and dst, in any case, as in Gephi's tables, or if there are only two; of delimited text then
-        say whether it has a header.
-        Names are compared as text, as written. Numbers must be whole: 7.0 in a column of floats is the node 7, and
-        fractions and floats of 2^53 and more are refused.
+        Columns of both ends, or keys of JSON lines. Columns may be left out if they are called source and target, from
+        and to, or src and dst, in any case, as in Gephi's tables, or if there are only two; for delimited text, then
+        say whether it has a header. Names are compared as text, as written. Numbers must be whole: 7.0 in a column of
+        floats is the node 7, and fractions and floats of 2^53 and more are refused.
     nodes
-        All nodes, with edges or without: a path of a text with one name a line or of a table with a column ``node``,
-        a table in memory, or an iterable of names, such as ``graph.nodes`` of a networkx graph. Without it a node is
-        there only because of its edges. With node privacy, whether a node is listed must not depend on other nodes.
-        The vertices that a file of Pajek, Matrix Market, GraphML or GML lists count only if it is named here, too: the
-        same path as ``source``, or another. Each node without an edge has degree 0 then. One edge more changes no list;
-        one node more adds a node of degree 0 as well, so its list must hold nodes for their own sake. A matrix lists
-        all of its rows, so a node that leaves must leave an empty row.
+        All nodes, with or without edges: the path of a text with one name per line or of a table with a column
+        ``node``, a table in memory, or an iterable of names, such as ``graph.nodes`` of a networkx graph. Without it, a
+        node exists only because of its edges. With node privacy, whether a node is listed must not depend on other
+        nodes. The vertices that a file of Pajek, Matrix Market, GraphML or GML lists count only if that file is named
+        here, too: the same path as ``source``, or another. Then each node without an edge has degree 0. One more edge
+        changes no list; one more node may also add a node of degree 0, so the list must hold nodes whether or not they
+        have edges. A matrix lists all of its rows, so a removed node must leave an empty row.
     policy
         What counts as an edge.
     table
         Table of a database.
     format
-        Of files; by default what they are called says it. ``"lines"`` (.txt, .edges, .edgelist): lines of words.
-        ``"snap"``, ``"konect"`` (out.NAME): the same, where only # or only % begins a comment. ``"pajek"`` (.net): a
-        vertex is named by its label, or by its number without one. ``"matrix-market"`` (.mtx): an entry in coordinates
-        that is not zero is an edge from its row to its column; in symmetric ones edges have no direction.
+        The format of files; by default it follows from their names. ``"lines"`` (.txt, .edges, .edgelist): lines of
+        words. ``"snap"``, ``"konect"`` (out.NAME): the same, where only # or only % begins a comment. ``"pajek"``
+        (.net): a vertex is named by its label, or by its number without one. ``"matrix-market"`` (.mtx): an entry in
+        coordinates that is not zero is an edge from its row to its column; in symmetric ones edges have no direction.
         ``"graphml"``, ``"gml"`` (.graphml, .gml): through networkx, which holds them as Python objects; nodes are named
-        by their ids in GraphML, by their labels in GML. Directions, weights and times that a file has count only as the
+        by their ids in GraphML, by their labels in GML. Directions, weights and times in a file count only as the
         policy says; in- and out-degrees of edges without a direction are refused.
     delimiter, header
-        Of delimited text; header lines are expected there unless ``header=False``.
+        For delimited text; header lines are expected unless ``header=False``.
     comment
-        Of delimited text: the sign that lines begin with which are comments, the header after them. By default there
-        are none: #a is a node, and a row that begins with # or % and a space is refused. Fields in quotes then end on
-        their lines.
+        For delimited text: the character that begins comment lines, which may precede the header. By default there are
+        no comments: #a is a node, and a row that begins with # or % and a space is refused. With comments, fields in
+        quotes must end on the same line.
     notify
-        Receives how many rows were left out of files and tables: those without both ends and those that the policy
+        Receives the number of rows left out of files and tables: those without both ends and those that the policy
         leaves out. It is for the operator's terminal, and as private as the data.
     progress
         Receives the share done, in [0, 1], while the engine works.
     limits
-        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+        The memory and the number of threads that DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
     Graph
-        Private. No edge becomes a Python object: there are 16 bytes for each, three times that while they are sorted.
+        A private graph. No edge becomes a Python object: each takes 16 bytes, and three times that while edges are
+        sorted.
 
     Raises
     ------
     DataError
-        If the data cannot be used, or an edge has an end that is not listed; the message holds no value of theirs.
+        If the data cannot be used, or an edge has an end that is not listed; the message contains no value of them.
     UsageError
         If the call contradicts itself, or does not say which of several columns to read.
 
@@ -166,22 +165,22 @@ def read_degrees(
 ) -> Degrees:
     """Count degrees on the engine that holds the edges, for edge privacy: edges never reach Python.
 
-    No more than how many nodes have each degree comes from the engine, a Spark cluster too, unless nodes are listed.
+    Only the number of nodes with each degree leaves the engine, even a Spark cluster, unless nodes are listed.
 
     Parameters
     ----------
     source, origin, target, nodes, policy, table, format, delimiter, header, comment, notify, progress, limits
-        As for :func:`read_edges`. Where nodes are listed, the names of those with edges reach Python.
+        As for :func:`read_edges`. If nodes are listed, the names of those with edges reach Python.
 
     Returns
     -------
     Degrees
-        Private: the same as ``read_edges(…).degree_profile()``.
+        Private degrees, the same as ``read_edges(…).degree_profile()``.
 
     Raises
     ------
     DataError, UsageError
-        As :func:`read_edges`.
+        As for :func:`read_edges`.
 
     Examples
     --------
@@ -224,7 +223,7 @@ class _Asked:
     comment: str | None
     policy: EdgePolicy
     limits: EngineLimits | None
-    # That of a file which says itself what an edge is, None for a table: as said, or else by its name.
+    # The format of a file that defines edges itself, None for a table: as given, or else by its name.
     form: Converted[Any, EdgeFormat | None] = derived(
         lambda self: (
             self.format
@@ -267,7 +266,7 @@ class _Asked:
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether a graph is made of the source without an engine."""
+        """Whether a graph is made from the source without an engine."""
         return self._is_edges or self.form in (EdgeFormat.GRAPHML, EdgeFormat.GML)
 
     def graph(self) -> Graph:
@@ -282,7 +281,7 @@ class _Asked:
         return as_graph(pairs, policy=self.policy, nodes=own if self._is_of_nodes else nodes)
 
     def listed(self) -> Any:
-        """Return the names of all nodes, if they are listed; a file that lists its own is read as its edges are."""
+        """Return the names of all nodes, if they are listed; a file that lists its own nodes is read like its edges."""
         if self.nodes is None:
             return None
         return node_names(self.nodes, self.form if self._is_of_nodes else None)
@@ -302,7 +301,7 @@ class _Asked:
         kind = None if form is None else "labels"
         has_header = self.header is not False
         holder = holder_of(source, table=self.table, format=kind, delimiter=self.delimiter, header=has_header)
-        # JSON lines do not say themselves which of their keys are the ends.
+        # JSON lines do not declare which of their keys are the ends.
         said = (("source", "origin", self.origin), ("target", "target", self.target))
         ends = said if holder.form is Form.JSON else ()
         keys = tuple(required_key(key, role=role, option=option) for role, option, key in ends)
@@ -311,7 +310,7 @@ class _Asked:
             if form is not None:
                 yield edges_of_lines(opened.table, form)
                 return
-            # A header that nobody spoke of may be missing, and would be an edge that nobody counts.
+            # An assumed header may be missing: the first edge would be silently dropped.
             may_guess = self.header is not None or not opened.header.is_line
             columns = edge_columns(opened.header, self.origin, self.target, may_guess=may_guess)
             table = opened.table
@@ -322,7 +321,7 @@ class _Asked:
             yield edge_rows(table, *map(opened.header.in_table, columns))
 
     def tell(self, left_out: LeftOut, notify: Callable[[str], None] | None) -> None:
-        """Tell the operator what was left out, or refuse a text in which nothing is an edge."""
+        """Tell the operator what was left out, or refuse a text in which no line is an edge."""
         if left_out.rows and left_out.without_ends == left_out.rows and self.form is not None:
             raise DataError("No line has two names separated by spaces or tabs; give the separator (`delimiter`).")
         if notify is not None and (left_out.without_ends or left_out.self_loops or left_out.duplicates):
@@ -330,7 +329,7 @@ class _Asked:
 
 
 def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
-    """Run a query (node, is_loop, degree, rows) and count its counts here, having seen that all nodes are listed."""
+    """Run a query (node, is_loop, degree, rows) and count its counts here, after checking that all nodes are listed."""
     import pyarrow as pa
 
     found: list[tuple[int, bool, int, int, int]] = []
@@ -356,8 +355,8 @@ def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
 
 
 def _count_left_out(found: list[tuple[Any, ...]], policy: EdgePolicy) -> LeftOut:
-    """Return what counts (degree, is_null, is_loop, prevalence, rows) say of rows that were left out."""
-    # Each row is there once for each end that counts.
+    """Return the excluded rows according to the counts (degree, is_null, is_loop, prevalence, rows)."""
+    # Each row occurs once for each end that counts.
     ends = policy.degrees_per_edge
     nowhere = sum(int(row[4]) for row in found if row[1]) // ends
     self_loops = sum(int(row[4]) for row in found if row[2]) // ends

@@ -1,4 +1,4 @@
-"""From a graph to its degrees, released."""
+"""From a graph to its released degrees."""
 
 from __future__ import annotations
 
@@ -47,30 +47,29 @@ class NetworkxGraph(Protocol):
 
 
 def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
-    """Make a graph of edges that are in memory.
+    """Make a graph of edges in memory.
 
     Parameters
     ----------
     source
-        *Pairs*: an array of shape (edges, 2) of numbers or texts, or an iterable of pairs of anything hashable.
-        *A sparse matrix or array* of SciPy, square: each entry that is not zero is one edge, from its row to its
-        column; without directions, give either triangle or both. Row numbers are the nodes' names. For node privacy, a
-        removed node must leave its row and column empty: if later nodes were renumbered, they would become other
-        nodes, and the guarantee would not hold.
-        *A graph of networkx*: Graph, DiGraph or one of the multigraphs.
+        *Pairs*: an array of shape (edges, 2) of numbers or texts, or an iterable of pairs of anything hashable. *A
+        sparse matrix or array* of SciPy, square: each nonzero entry is one edge, from its row to its column; without
+        directions, give either triangle or both. Row numbers are the nodes' names. For node privacy, a removed node
+        must leave its row and column empty: if later nodes were renumbered, they would become other nodes, and the
+        guarantee would not hold. *A graph of networkx*: Graph, DiGraph or one of the multigraphs.
     policy
         What counts as an edge.
     nodes
-        All nodes, with or without edges. By default, only the nodes with edges. For node privacy, whether a node
-        is listed must not depend on other nodes, so the list must not be made from the edges: a listed node stays when
-        all its neighbors leave. The nodes of a networkx graph are such a list only if they were added explicitly:
+        All nodes, with or without edges; by default, only the nodes with edges. For node privacy, whether a node is
+        listed must not depend on other nodes, so the list must not be made from the edges: a listed node stays even if
+        all its neighbors are removed. The nodes of a networkx graph are such a list only if they were added explicitly:
         then give ``nodes=graph.nodes``. For a matrix with n rows, ``nodes=range(n)`` lists all. A node named twice
         counts once.
 
     Returns
     -------
     Graph
-        Private.
+        A private graph.
 
     Raises
     ------
@@ -79,8 +78,8 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
         different ids have the same name (1 and "1") or equal ids have different names (1 and True), or a matrix is not
         square. The message contains no id.
     UsageError
-        If the source is something else, in- or out-degrees are requested of an undirected networkx graph, or each of
-        several equal edges of a matrix would count: it has one entry for each pair of nodes.
+        If the source is something else, in- or out-degrees are requested of an undirected networkx graph, or equal
+        edges of a matrix should count separately: it has only one entry for each pair of nodes.
 
     Notes
     -----
@@ -95,7 +94,7 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     (Graph(4 nodes, 2 edges), [1, 2, 1, 0])
     """
     check_policy(policy)
-    # The nodes of a networkx graph are a set, and a mapping to their attributes as well.
+    # The nodes of a networkx graph are a set, and also a mapping to their attributes.
     if isinstance(nodes, str | bytes) or (isinstance(nodes, Mapping) and not isinstance(nodes, AbstractSet)):
         raise UsageError("`nodes` must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
     ends: NDArray[Any] | list[Any]
@@ -109,7 +108,7 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
 
 
 def is_networkx(source: object) -> bool:
-    """Return whether something has the interface of a networkx graph."""
+    """Return whether an object has the interface of a networkx graph."""
     return all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed"))
 
 
@@ -124,7 +123,7 @@ def _networkx_ends(source: Any, policy: EdgePolicy) -> list[Any]:
 
 
 def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
-    """Make a graph of the names of ends: of all sources, then of all targets."""
+    """Make a graph from the names of ends: all sources, then all targets."""
     listed = ends.names if nodes is None else _name_ids(nodes if isinstance(nodes, np.ndarray) else list(nodes)).names
     if len(listed) > MAX_NODES:
         raise DataError("A graph can have at most 2^31 nodes.")
@@ -146,7 +145,7 @@ def _listed_ends(pairs: Any) -> list[Any]:
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise UsageError(_NO_EDGES)
     rows = list(pairs)
-    # A text of two letters, or a set, would be taken for a pair.
+    # A text of two letters, or a set, would be read as a pair.
     if not all(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes) for row in rows):
         raise UsageError(_NO_EDGES)
     if any(len(row) != 2 for row in rows):
@@ -185,7 +184,7 @@ class _Named:
 
 
 def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
-    """Name ids; refuse them if one id has two names or two ids share one."""
+    """Name ids; refuse them if one id has two names or two ids share a name."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind == "f":
         ids = _whole(ids)
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU":
@@ -273,16 +272,16 @@ def release_degrees(
     Parameters
     ----------
     graph
-        The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do. A networkx Graph or
-        MultiGraph is taken as :func:`as_graph` does by default: parallel edges count once, self-loops and nodes without
-        an edge do not. Of a directed one, say first which degrees are counted.
+        The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` suffice. A networkx Graph or
+        MultiGraph is read as by :func:`as_graph` with its defaults: parallel edges count once, self-loops and nodes
+        without an edge do not count. For a directed one, first say which degrees are counted.
     privacy
         The kind of privacy: ``EdgePrivacy()`` or ``NodePrivacy()``.
     epsilon
-        The whole budget, > 0, the choice of a largest degree included; a float means its shortest decimal.
+        The whole budget, > 0, including the choice of a largest degree; a float means its shortest decimal.
     mechanism
         The mechanism. For edges, how noise is added to the list of degrees: ``"auto"``, ``"frobenius"``,
-        ``"partition"``, ``"privhist"`` or, with ``public_nodes``, from which the numbers follow that they need,
+        ``"partition"``, ``"privhist"`` or, with ``public_nodes``, which determines the public numbers that they need,
         ``"isotonic"``, ``"cumulative"``, ``"prevalence"``, ``"bounded-partition"``, ``"relaxed-partition"``. For nodes,
         :class:`BoundedDegrees`, or its ``method`` alone: ``"auto"``, ``"cumulative"``, ``"survival"``, ``"histogram"``,
         ``"partition"``.
@@ -296,17 +295,17 @@ def release_degrees(
     Returns
     -------
     Release
-        Its profile has the number of nodes of each degree from 1 on; ``release.zeros`` how many have none, if that is
-        released; ``release.guarantee`` is the guarantee. Errors and intervals cover noise: with node privacy, they do
-        not cover edges left out to bound degrees.
+        Its profile has the number of nodes of each degree from 1 on; ``release.zeros`` is the number of nodes of degree
+        0, if it is released; ``release.guarantee`` is the guarantee. Errors and intervals cover noise: with node
+        privacy, they do not cover edges left out to bound degrees.
 
     Raises
     ------
     UsageError
-        If the budget is impossible, the graph is not one that this privacy is made for, it has more nodes than
+        If the budget is impossible, the graph does not suit this kind of privacy, it has more nodes than
         ``public_nodes``, or it is a directed networkx graph. Nothing is spent then.
     DataError
-        If there is not enough memory, or a networkx graph is not one that :func:`as_graph` takes.
+        If there is not enough memory, or :func:`as_graph` does not accept a networkx graph.
 
     Examples
     --------
@@ -336,7 +335,7 @@ def release_degrees(
 
 @dataclass(frozen=True)
 class PreparedDegrees:
-    """A release of degrees prepared without its graph, checked and made once; see :func:`prepare_degrees`."""
+    """A release of degrees, prepared and checked once without its graph; see :func:`prepare_degrees`."""
 
     way: PreparedEdges | PreparedNodes
     simulations: int | None
