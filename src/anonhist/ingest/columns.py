@@ -1,12 +1,12 @@
 """Missing and unnamed columns, what errors may reveal about them, and names that every engine distinguishes.
 
 The names of a table, a database or a Parquet file are schema, and so is the header line of delimited text. But without
-a header that line is a row of data, so its words stay out of the sentence that everybody may read. The keys of JSON
-lines are data: those to read are said, and none is ever listed.
+a header, that line is a row of data, so its words stay out of public error messages. The keys of JSON lines are data:
+the caller names those to read, and none is ever listed.
 
-Names are compared exactly. DuckDB and Spark take ``id`` and ``ID`` for one name, and read the first of two columns for
-both; Spark reads ``a.b`` as the field b of a structure a, and takes backquotes for quotation marks. So columns get
-distinct names by their place when a table is opened: see :attr:`Header.renamed`.
+Names are compared exactly. DuckDB and Spark treat ``id`` and ``ID`` as one name, and read the first of two columns for
+both; Spark reads ``a.b`` as the field b of a structure a, and treats backquotes as quotation marks. So columns get
+distinct names by their position when a table is opened: see :attr:`Header.renamed`.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ Name = TypeVar("Name", str, str | None)
 
 
 class ColumnError(AnonhistError):
-    """A column was not found; its text is public, its attributes are for the operator alone.
+    """A column was not found; the error's text is public, its attributes are for the operator alone.
 
     In delimited text without a header, and in a view of such text, ``columns`` would be data.
     """
 
     is_public = True
 
-    # No arguments of their own: errors travel between processes, made anew from their text.
+    # They have no arguments of their own, because errors travel between processes and are rebuilt from their text.
     columns: tuple[str, ...] = ()
     for_operator: str = ""
 
 
 class MissingColumnError(ColumnError, DataError):
-    """There is no column of that name."""
+    """There is no column with that name."""
 
 
 class RepeatedColumnError(ColumnError, DataError):
-    """There are several columns of that name."""
+    """There are several columns with that name."""
 
 
 class UnnamedColumnError(ColumnError, UsageError):
@@ -51,22 +51,22 @@ class UnnamedColumnError(ColumnError, UsageError):
 
 
 def required_key(key: str | None, *, role: str = "label", option: str = "label") -> str:
-    """Return the key of JSON lines that holds the labels, or another role; their rows must not decide it."""
+    """Return the key of JSON lines that holds the labels, or has another role; rows must not determine it."""
     if not key:
         raise UsageError(f"JSON lines have no header: name the key that holds the {role}s (`{option}`).")
     return key
 
 
 class Schema(Enum):
-    """Where the names and types of columns come from, and so whether they are public."""
+    """The origin of the names and types of columns, and so whether they are public."""
 
-    #: Somebody declared them: of a Parquet file, of a table of a database, of most tables in memory.
+    #: Declared: columns of a Parquet file, of a database table, and of most tables in memory.
     DECLARED = "declared"
-    #: The first line of a text, all whose columns are text: a row of data, if the file has no header.
+    #: The first line of a text, whose columns are all text: a row of data, if the file has no header.
     FIRST_LINE = "first line"
-    #: Somebody named them, but their types may depend on rows, as those of pandas do.
+    #: Named explicitly, but with types that may depend on rows, as in pandas.
     NAMED = "named"
-    #: They may depend on rows, as those of a view of DuckDB may, or there is nothing but lines.
+    #: They may depend on rows, as in a view of DuckDB, or there is nothing but lines.
     FOUND = "found"
 
 
@@ -74,9 +74,9 @@ class Schema(Enum):
 class Header:
     """The names of the columns of a source.
 
-    ``renamed`` is what the table calls columns whose names its engine would take for something else. ``folders``, the
-    keys of folders, are columns only where they are named. ``unclear`` are names the engine may take for another
-    column's, since it compares without regard to case.
+    ``renamed`` has the table's names of columns whose own names its engine would misread. ``folders``, the keys of
+    folders, are columns only if they are named. ``unclear`` are names that the engine may confuse with another
+    column's, because it ignores case.
     """
 
     names: Sequence[str]
@@ -91,14 +91,14 @@ class Header:
         return self.schema is Schema.FIRST_LINE
 
     def require(self, **columns: str | None) -> None:
-        """Refuse missing and repeated columns; each is given under its role."""
+        """Refuse missing and repeated columns; each is given with its role."""
         for role, name in columns.items():
             if name is None or name in self.folders:
                 continue
             if name not in self.names:
                 raise self._error(MissingColumnError, f"There is no column {name!r} to use as {role}")
             if self.names.count(name) > 1:
-                # A name that nobody gave, as that of an edge's end, would be one of the first line.
+                # A default name, such as that of an edge's end, would come from the first line.
                 called = f"have the name of the {role} column" if self.is_line else f"are called {name!r}"
                 raise RepeatedColumnError(f"Several columns {called}: rename all but one of them.")
             if name in self.unclear:
@@ -108,11 +108,11 @@ class Header:
                 )
 
     def in_table(self, name: Name) -> Name:
-        """Return what the table that is read calls a column; None for None."""
+        """Return the name that the table has for a column; None for None."""
         return name if name is None else self.renamed.get(name, name)
 
     def label_column(self, label: str | None, *, role: str = "label", option: str = "label") -> str:
-        """Return the column of labels, or of another role, which must be named where there are several."""
+        """Return the column of labels, or of another role, which must be named if there are several."""
         if label is not None:
             self.require(**{role: label})
             return label
@@ -140,9 +140,9 @@ class Header:
 
 @dataclass(frozen=True)
 class RowKind:
-    """What a row stands for (``"events"``, ``"counts"`` or ``"prevalences"``), and which columns say so.
+    """What a row stands for (``"events"``, ``"counts"`` or ``"prevalences"``), and which columns hold it.
 
-    Of prevalences, ``label`` is the column of counts.
+    For prevalences, ``label`` is the column of counts.
     """
 
     rows: str
@@ -152,15 +152,15 @@ class RowKind:
 
 
 _SIGNS_OF_SPARK = ".`"
-# These compare quoted names as they are written; others that Ibis reads take names that differ in case for one.
+# These engines compare quoted names exactly; others that Ibis reads treat names that differ in case as one.
 _EXACT = {"clickhouse", "postgres", "snowflake"}
 
 
 @dataclass(frozen=True)
 class Opened:
-    """An open source: a Narwhals table of which every column can be read by name, and these names.
+    """An open source: a Narwhals table in which every column can be read by name, and these names.
 
-    ``read_again`` are the files that DuckDB can read again, the same and fast.
+    ``read_again`` are the files that DuckDB can quickly read again, unchanged.
     """
 
     table: Any
@@ -171,13 +171,13 @@ class Opened:
 def opened_as(
     table: Any, schema: Schema, names: Sequence[str], held: Sequence[str], folders: Sequence[str] = ()
 ) -> Opened:
-    """Return a table that has its columns as ``held``, by their place, and then those of the keys of ``folders``."""
+    """Return a table with its columns as ``held``, by their position, and then those of the keys of ``folders``."""
     both = zip((*names, *folders), held, strict=True)
     return Opened(table, Header(list(names), schema, {name: own for name, own in both if name != own}, tuple(folders)))
 
 
 def opened_relation(relation: Any, schema: Schema, names: Sequence[str], folders: Sequence[str] = ()) -> Opened:
-    """Return a relation of DuckDB whose columns are called ``names``, and then ``folders``, by their place."""
+    """Return a relation of DuckDB with columns called ``names``, and then ``folders``, by their position."""
     import narwhals as nw
 
     held = distinct_names((*names, *folders))
@@ -199,16 +199,16 @@ def opened_frame(table: Any, schema: Schema) -> Opened:
         renamed = table if held == native.columns else nw.from_native(native.toDF(*held))
         return opened_as(renamed, schema, native.columns, held)
     is_ibis = table.implementation.is_ibis()
-    # Narwhals refuses a table with a column of a type that it does not know, whatever is read of it.
+    # Narwhals refuses a table with a column of an unknown type, even if the column is not read.
     names = list(table.to_native().columns if is_ibis else table.collect_schema().names())
     is_exact = not is_ibis or engine_of(table) in _EXACT
     return Opened(table, Header(names, schema, unclear=frozenset() if is_exact else _equal_but_for_case(names)))
 
 
 def distinct_names(names: Sequence[str], *, unclear_signs: str = "") -> list[str]:
-    """Return a name for each column, no two of which are equal but for case, and none with one of ``unclear_signs``.
+    """Return a name for each column; no two are equal except for case, and none contains one of ``unclear_signs``.
 
-    The first of several equal ones keeps its name, and so do all others; none gets the name of another column.
+    The first of several equal names is kept, and so are all distinct ones; no column gets the name of another.
     """
     used: set[str] = set()
     unclear = []
@@ -230,12 +230,12 @@ def distinct_names(names: Sequence[str], *, unclear_signs: str = "") -> list[str
 
 
 def literal(text: str) -> str:
-    """Return a text as SQL of DuckDB writes it."""
+    """Return a text as a literal in DuckDB's SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL of DuckDB writes it."""
+    """Return a name as quoted in DuckDB's SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

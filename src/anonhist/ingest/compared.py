@@ -1,8 +1,8 @@
-"""How values of a column are compared with literals: exactly, by the type that is declared of the column.
+"""How values of a column are compared with literals: exactly, by the declared type of the column.
 
-Where a literal lies between two values that a type can hold, whole numbers, decimals and times are compared with these.
-Floats are compared in double precision with the float next to the literal. Where types do not bind, values are named
-one by one: whole numbers are compared by their digits, others as floats, and texts and truth values by their names.
+If a literal lies between two values of a type, whole numbers, decimals and times are compared with these. Floats are
+compared in double precision with the float next to the literal. If types do not bind, values are named one by one:
+whole numbers are compared by their digits, other numbers as floats, and texts and booleans by their names.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True)
 class Scale:
-    """How values of one class are compared: ``place`` is that of a literal, None for one that no value can be.
+    """How values of one class are compared: ``place`` is that of a literal, None for one that no value can equal.
 
-    ``literal`` makes of a place what the engine compares with ``value``. Places between two whole ones are those of no
-    value, if there are ``ends``, the first and the last place of a value. Only values ``among`` which a row's is are of
-    this class.
+    ``literal`` converts a place to the literal that the engine compares with ``value``. If there are ``ends``, the
+    first and the last place of a value, places between two whole ones belong to no value. ``among`` says whether a
+    row's value is of this class.
     """
 
     value: Any
@@ -48,7 +48,7 @@ class Scale:
     among: Any = None
 
     def equal(self, place: Any) -> Any:
-        """Return whether values are those of a place; None if none can be."""
+        """Return whether values are at a place; None if none can be."""
         if self.ends is not None and not (place.denominator == 1 and self.ends[0] <= place <= self.ends[1]):
             return None
         return self._of_class(self.value == self.literal(place))
@@ -68,7 +68,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Digits:
-    """Numbers that are named one by one: whole ones are compared by their digits, and others as floats."""
+    """Numbers that are named one by one: whole numbers are compared by their digits, others as floats."""
 
     name: Any
     is_whole: Any
@@ -80,7 +80,7 @@ class Digits:
         return value
 
     def equal(self, place: Decimal) -> Any:
-        """Return whether values are those of a place."""
+        """Return whether values are at a place."""
         import narwhals as nw
 
         same = self.is_other & (self.number == nw.lit(float(place), nw.Float64))
@@ -96,12 +96,12 @@ class Digits:
         return (self.is_other & other) | (self.is_whole & self._whole(*_between(sign, Fraction(place))))
 
     def _whole(self, sign: str, place: int) -> Any:
-        """Return whether whole numbers are before or after one, by their signs, their lengths and their digits."""
+        """Return whether whole numbers are before or after one, by their signs, lengths and digits."""
         import narwhals as nw
 
         written = str(place)
         is_negative, size = self.name.str.slice(0, 1) == nw.lit("-"), self.name.str.len_chars()
-        # Of negative numbers the longer, and of those as long the later, are less.
+        # Among negative numbers, the longer is less, and for equal lengths the later.
         digits = sign if place >= 0 else _TURNED[sign]
         alike = (size == len(written)) & COMPARED[digits](self.name, nw.lit(written, nw.String))
         if place >= 0:
@@ -116,7 +116,7 @@ class Digits:
 
 
 def _between(sign: str, place: Fraction) -> tuple[str, int]:
-    """Return a comparison of whole numbers with a place as one with a whole number."""
+    """Return a comparison of whole numbers with a place as a comparison with a whole number."""
     if place.denominator == 1:
         return sign, int(place)
     return "<=" if sign in _BELOW else ">", floor(place)
@@ -141,12 +141,12 @@ def _truth(value: bool) -> str:  # noqa: FBT001  # a literal
 
 
 def scales_by_type(table: Any, name: str, add: Callable[[Any], Any]) -> Iterator[tuple[str, dict[type, Scale]]]:
-    """Give what a column holds by its type, and how it is compared with literals of a class; or nothing."""
+    """Return what a column holds by its type, and how it is compared with literals of a class, or nothing."""
     import narwhals as nw
 
     kind, column = table.collect_schema()[name], nw.col(name)
     if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
-        # With plain types, texts of SQL have a collation that compares bytes; those of PostgreSQL, too, have "C".
+        # With plain types, SQL texts have a collation that compares bytes; PostgreSQL's texts also have "C".
         yield "text", {str: Scale(as_text(table, name), str, lambda text: nw.lit(text, nw.String))}
     elif isinstance(kind, nw.Boolean):
         yield "truth values", {bool: Scale(column, bool, lambda truth: nw.lit(truth, nw.Boolean))}
@@ -161,7 +161,7 @@ def scales_by_type(table: Any, name: str, add: Callable[[Any], Any]) -> Iterator
 
 
 def _of_numbers(table: Any, name: str, add: Callable[[Any], Any]) -> Scale | None:
-    """Return how numbers are compared; decimals only if it is known how many digits they have, if not any number."""
+    """Return how numbers are compared; decimals only if their number of digits is known, unless they are unlimited."""
     import narwhals as nw
 
     kind, column = table.collect_schema()[name], nw.col(name)
@@ -183,13 +183,13 @@ def _of_floats(column: Any) -> Scale:
 
 
 def _ends_of(kind: Any) -> tuple[int, int]:
-    """Return the least and the largest number of a type, which is called as Narwhals does: ``Int8``, ``UInt64``."""
+    """Return the least and the largest number of a type with its Narwhals name: ``Int8``, ``UInt64``."""
     bits = int(re.sub("[^0-9]", "", str(kind)))
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if kind.is_signed_integer() else (0, 2**bits - 1)
 
 
 def _has_scale(table: Any, name: str) -> bool:
-    """Return whether a column has a scale of its own; for Narwhals, those of Ibis have one where they have none."""
+    """Return whether a column has its own scale; Narwhals reports one for columns of Ibis that have none."""
     kind = table.to_native()[name].type() if table.implementation.is_ibis() else table.collect_schema()[name]
     return getattr(kind, "scale", None) is not None
 
@@ -215,7 +215,7 @@ _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}(?::[0
 
 
 def time_of(text: str) -> datetime | None:
-    """Return the time that a text is, midnight for a date; None for another text."""
+    """Return the time that a text states, midnight for a date; None for another text."""
     found = _TIME.fullmatch(text)
     if found is None:
         return None
@@ -236,14 +236,14 @@ def _of_dates(table: Any, name: str) -> Scale:
     import narwhals as nw
 
     def literal(day: date) -> Any:
-        # Spark takes no dates of Python before the year 1000.
+        # Spark accepts no Python dates before the year 1000.
         return nw.lit(day.isoformat()).cast(nw.Date) if is_spark(table) else nw.lit(day, nw.Date)
 
     return Scale(nw.col(name), _date_of, literal)
 
 
 def of_times(table: Any, name: str) -> Scale:
-    """Return how times are compared, which have no zone, or are of Polars."""
+    """Return how times without a zone, or times of Polars, are compared."""
     import narwhals as nw
 
     kind, column = table.collect_schema()[name], nw.col(name)
@@ -259,7 +259,7 @@ def of_times(table: Any, name: str) -> Scale:
 
     def literal(place: Fraction) -> Any:
         time = EPOCH + place * 10**6 // steps * MICROSECOND
-        # Spark takes times of Python for those of its session's zone.
+        # Spark interprets Python times in its session's zone.
         is_text = is_spark(table) or takes_times_as_text(table)
         return nw.lit(str(time)).cast(plain) if is_text else nw.lit(time, plain)
 
@@ -267,9 +267,9 @@ def of_times(table: Any, name: str) -> Scale:
 
 
 def times_of_pandas(table: Any, name: str) -> Any | None:
-    """Return times of pandas with a zone, or days of Arrow there, as plain times of UTC, a series; None of other types.
+    """Return pandas times with a zone, or Arrow days in pandas, as a series of plain UTC times; None for other types.
 
-    They may lie beyond what Python's own times can be.
+    They may lie outside the range of Python's own times.
     """
     import narwhals as nw
     import pyarrow as pa

@@ -1,7 +1,7 @@
 """Delimited text and lines: the header is read here, the rows by DuckDB, with nothing left for it to guess.
 
-Comments are lines that begin with a sign, and nothing else of any line: the engine would end a row at that sign
-wherever it stands, and so take hashtags apart.
+Comments are whole lines that begin with a sign, never parts of lines: the engine would end a row at that sign anywhere,
+and so split hashtags.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 STDIN = "/dev/stdin"
 _LONGEST_HEADER = 2**20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-# As the engine is told of them.
+# As written in the engine's options.
 _NAMED_ENDS = {b"\n": r"\n", b"\r": r"\r", b"\r\n": r"\r\n"}
 _QUOTED_BYTES = re.compile(rb'"[^"]*"')
-# What separates columns in files of other programs, when something else is expected.
+# Separators in files of other programs, to detect when another one is expected.
 _SEPARATORS = ";\t|,"
 _LINE_OF_EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 COUNTED_LINE = "^ *([0-9]+) "
 _QUOTED = re.compile(r'"[^"]*"')
 # U+FEFF, as the engine writes it.
 _MARK = "chr(65279)"
-# Few lines hold a zero byte, and looking for it is cheap.
+# Few lines contain a zero byte, and searching for it is cheap.
 _UNLESS_WIDE = (
     "CASE WHEN contains(label, chr(0)) AND regexp_full_match(label, '\\x00?([^\\x00]\\x00){2,}') "
     f"THEN error('{WIDE_LINE}') ELSE label END AS label"
@@ -62,7 +62,7 @@ _UNLESS_WIDE = (
 class Layout:
     """What separates the columns of a text, and whether its first line names them.
 
-    ``is_said`` is whether a person said what separates them: otherwise the ending of the file did.
+    ``is_said`` says whether the caller gave the separator; otherwise it follows from the file's ending.
     """
 
     sign: str
@@ -70,13 +70,13 @@ class Layout:
     header: bool
 
     def __post_init__(self) -> None:
-        """Refuse what cannot separate columns."""
+        """Refuse a text that cannot separate columns."""
         if len(self.sign) != 1 or self.sign in '"\r\n':
             raise UsageError(f"The delimiter must be one character other than a quote or line end, not {self.sign!r}.")
 
     @property
     def schema(self) -> Schema:
-        """Where the names of the columns come from."""
+        """The origin of the column names."""
         return Schema.FIRST_LINE if self.header else Schema.FOUND
 
 
@@ -93,9 +93,9 @@ def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
 
 
 def counted_lines(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
-    """Return the lines of ``uniq -c``, or of standard input, as rows (label, count), the label null where it is empty.
+    """Return the lines of ``uniq -c``, or of standard input, as rows (label, count); an empty label is null.
 
-    Each is a count, with spaces before it and one after, and the label, with whatever spaces it has.
+    Each line is a count, with spaces before it and one after, and the label, with all of its spaces.
     """
     lines = labels_relation(connection, paths)
     label = f"regexp_replace(label, '{COUNTED_LINE}', '')"
@@ -116,8 +116,8 @@ def delimited_table(
 ) -> Opened:
     """Return the rows of files with equal headers, every column as text, and the keys of their folders.
 
-    ``first_lines`` has the first line of each file, by its name; ``ends`` what ends its lines, if that is known, by its
-    name as a pattern.
+    ``first_lines`` has the first line of each file, by its name; ``ends`` has its line end, if known, by its name as a
+    pattern.
     """
     names = common_names(first_lines, layout)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
@@ -130,13 +130,13 @@ def delimited_table(
 
 
 def line_end(line: bytes) -> bytes | None:
-    """Return what ends a line outside of its quotes; None where nothing does."""
+    """Return the line end outside of quotes; None if there is none."""
     found = _LINE_END.search(_QUOTED_BYTES.sub(b"", line))
     return found and found[0]
 
 
 def stdin_table(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Opened:
-    """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
+    """Return the rows of a table on standard input; a pipe can be read only once."""
     if not layout.header:
         raise UsageError(
             "A table on standard input needs a header line: use `format='labels'` for one label per line, or put a "
@@ -144,7 +144,7 @@ def stdin_table(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Opened
         )
     _check_unread()
     if _is_regular(0):
-        # DuckDB opens the file behind the descriptor anew, from its first byte: there it must skip the header.
+        # DuckDB opens the file behind the descriptor again, from its first byte, so it must skip the header.
         with Path(STDIN).open("rb") as file:
             line = file.readline(_LONGEST_HEADER)
     else:
@@ -164,16 +164,16 @@ def _rows(
     header: bool,
     keys: Mapping[str, str],
 ) -> Any:
-    """Return the rows of files whose lines all end so.
+    """Return the rows of files with the same line end.
 
-    Left to itself the engine takes the first line end that it meets for that of rows, in quotes, too: then it would
-    depend on which row comes first whether a table can be read.
+    By default, the engine uses the first line end that it finds, even in quotes: then the first row would decide
+    whether a table can be read.
     """
-    # The engine calls the column with the name of the file so.
+    # This is the engine's name of the column with the file name.
     file, *held = distinct_names(["filename", *names])
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in held)
     new_line = "" if end is None else f", new_line = {literal(_NAMED_ENDS[end])}"
-    # The method of a connection takes no line ends.
+    # The connection's method does not accept line ends.
     rows = connection.sql(
         f"FROM read_csv([{', '.join(map(literal, paths))}], header = {header}, columns = {{{columns}}}, "
         f"sep = {literal(delimiter)}, quote = '\"', escape = '\"', auto_detect = false, hive_partitioning = false, "
@@ -188,7 +188,7 @@ def _rows(
 
 
 def common_names(lines: Mapping[str, bytes], layout: Layout) -> list[str]:
-    """Return the names of the columns that the first lines of all files have, or refuse files that differ."""
+    """Return the column names that the first lines of all files share, or refuse files that differ."""
     names: dict[str, list[str]] = {}
     for path, line in lines.items():
         names[path] = names_in_line(line, layout, f"The file {mask(path)!r}")
@@ -202,7 +202,7 @@ def common_names(lines: Mapping[str, bytes], layout: Layout) -> list[str]:
 
 
 def names_in_line(line: bytes, layout: Layout, what: str) -> list[str]:
-    """Return the names of columns that the first line of a file has, or those of columns without names."""
+    """Return the column names in the first line of a file, or default names for columns without names."""
     if not line:
         raise DataError(f"{what} is empty: a table needs at least a header line.")
     if other_encoding(line[:BEGINNING]):
@@ -228,7 +228,7 @@ def names_in_line(line: bytes, layout: Layout, what: str) -> list[str]:
 
 
 def _check_separator(header: str, layout: Layout, what: str) -> None:
-    """Refuse a header line of one column that another character may separate, unless a person said how it is read."""
+    """Refuse a header line of one column that another character may separate, unless the caller said how to read it."""
     if found := _LINE_OF_EXCEL.fullmatch(header):
         raise public_error(
             f"{what} begins with a line for Excel where the names of its columns should be: remove that line, and give "
@@ -237,7 +237,7 @@ def _check_separator(header: str, layout: Layout, what: str) -> None:
     if layout.is_said:
         return
     is_quoted = _QUOTED.fullmatch(header) is not None
-    # A line that is one name in quotes is one that somebody quoted as a whole.
+    # A line that is one quoted name was quoted as a whole.
     plain = header[1:-1] if is_quoted else _QUOTED.sub("", header)
     if layout.sign in plain:
         if is_quoted:
@@ -257,12 +257,12 @@ def _check_separator(header: str, layout: Layout, what: str) -> None:
 
 
 def _about_names(sentence: str, layout: Layout) -> AnonhistError:
-    """Return an error about first lines, which is public if they are header lines and tells of rows if they are not."""
+    """Return an error about first lines, which is public if they are header lines, and reveals rows if they are not."""
     return public_error(sentence) if layout.header else DataError(sentence)
 
 
 def first_line(path: str) -> bytes:
-    """Return the first line of a local file, as far as names of columns may be long."""
+    """Return the first line of a local file, up to the largest length of column names."""
     with unpacked(path) as file:
         line: bytes = file.readline(_LONGEST_HEADER)
     return line
@@ -271,7 +271,8 @@ def first_line(path: str) -> bytes:
 def first_row(path: str) -> bytes:
     """Return the first row of a local file without a header line, as the engine finds it.
 
-    Empty lines are no rows, and a line end in quotes ends none: so where a row stands in the file decides nothing.
+    Empty lines are not rows, and a line end in quotes does not end a row, so a row's position in the file does not
+    matter.
     """
     row = b""
     with unpacked(path) as file:
@@ -290,7 +291,7 @@ def beginning(path: str) -> bytes:
 
 
 def unpacked(path: str) -> Any:
-    """Open a local file, packed or not, as bytes."""
+    """Open a local file, compressed or not, as bytes."""
     if path.lower().endswith(".gz"):
         import gzip
 
@@ -311,7 +312,7 @@ def unpacked_lines(path: str) -> io.TextIOWrapper:
 def _piped_line() -> bytes:
     """Read one line and not a byte more: the rest is for DuckDB.
 
-    Behind a carriage return alone a row would have begun. Only the header line decides that, so it may be told.
+    After a lone carriage return, a row would have begun. Only the header line determines that, so the error may say so.
     """
     line = b""
     while not line.endswith(b"\n") and len(line) < _LONGEST_HEADER and (byte := os.read(0, 1)):
@@ -334,17 +335,17 @@ def _check_unread() -> None:
 
 
 def lines_relation(connection: duckdb.DuckDBPyConnection, paths: Any, **options: Any) -> Any:
-    """Return each line of files as one value (label), null where it is empty.
+    """Return each line of files as one value (label); an empty line is null.
 
-    Lines end in a line feed, in a carriage return or in both, alike in the whole file. Byte order marks are skipped at
-    the beginning of every line, not the first alone: another row before it must not change how one is read.
+    Lines end in a line feed, in a carriage return or in both, the same in the whole file. Byte order marks are skipped
+    at the beginning of every line, not only the first: another row before it must not change how a row is read.
     """
-    # Every option is given: on a pipe, detection would swallow the rows it looked at.
+    # Every option is given: on a pipe, detection would swallow the rows that it inspects.
     lines = connection.read_csv(
         paths,
         header=False,
         columns={"label": "VARCHAR"},
-        # What ends a line cannot be met inside of one. Every other character can.
+        # No line contains a line end. It may contain every other character.
         sep="\n",
         quotechar="",
         escapechar="",
@@ -356,23 +357,23 @@ def lines_relation(connection: duckdb.DuckDBPyConnection, paths: Any, **options:
 
 
 def without_marks(column: str) -> str:
-    """Return SQL for a column of text without the byte order marks that it begins with, null where nothing is left."""
+    """Return SQL for a text column without leading byte order marks; null if nothing is left."""
     name = quoted(column)
-    # Few lines begin with one, and looking for it is cheap.
+    # Few lines begin with one, and searching for it is cheap.
     return f"CASE WHEN starts_with({name}, {_MARK}) THEN nullif(ltrim({name}, {_MARK}), '') ELSE {name} END AS {name}"
 
 
-# How far into a file its header may stand.
+# How far into a file its header may be.
 _LONGEST_PREFACE = 2**20
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def commented_table(connection: duckdb.DuckDBPyConnection, paths: list[str], layout: Layout, comment: str) -> Opened:
-    """Return the rows of local files of the same columns, as text, without lines that begin with ``comment``.
+    """Return the rows of local files with the same columns, as text, without lines that begin with ``comment``.
 
-    It is one character. With a header, the first line of each file that is neither a comment nor empty names its
-    columns. A file of comments alone at its beginning, or with a row of more or fewer columns than the first, is
+    The sign is one character. With a header, the first line of each file that is neither a comment nor empty names its
+    columns. A file that begins with too many comments, or with a row of more or fewer columns than the first, is
     refused.
     """
     if len(comment) != 1 or comment in ('"', "\r", "\n", layout.sign):
@@ -391,11 +392,11 @@ def commented_table(connection: duckdb.DuckDBPyConnection, paths: list[str], lay
 
 
 def _first_line(path: str, comment: bytes) -> tuple[bytes, int]:
-    """Return the first line that is neither a comment nor empty, and how many there are before it."""
+    """Return the first line that is neither a comment nor empty, and the number of lines before it."""
     with unpacked(path) as file:
         preface = file.read(_LONGEST_PREFACE)
     if other_encoding(preface[:BEGINNING]):
-        # Ends of lines are not found there, and what follows one begins in the middle of a character.
+        # Line ends are not found there, and the text after one begins in the middle of a character.
         return preface, 0
     for number, line in enumerate(_LINE.findall(preface if preface[-1:] in b"\r\n" else preface + b"\n")):
         begins = line.removeprefix(_BYTE_ORDER_MARK)
@@ -405,10 +406,10 @@ def _first_line(path: str, comment: bytes) -> tuple[bytes, int]:
 
 
 def _fields(rows: Any, delimiter: str, columns: int) -> Any:
-    """Split lines as CSV does, with quotes that end on their line."""
+    """Split lines like CSV, with quotes that end on the same line."""
     sign = re.escape(delimiter).replace("'", "''")
     field = rf'"(?:[^"]|"")*"|[^"{sign}][^{sign}]*|'
-    # A separator before each field: a match of nothing would be found once too often.
+    # A separator precedes each field, because an empty match would be found once too often.
     before = f"{literal(delimiter)} || label"
     quoted = f"regexp_extract_all({before}, '{sign}({field})', 1)"
     is_whole = f"regexp_full_match({before}, '(?:{sign}(?:{field}))*')"
@@ -436,11 +437,11 @@ _MARKS_OF_LINES = re.compile(rb"^(?:" + _BYTE_ORDER_MARK + rb")+", re.MULTILINE)
 
 
 def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-    """Read labels from UTF-8 text by blocks, as hashing takes them: label i is ``data[offsets[i]:offsets[i + 1]]``.
+    """Read labels from UTF-8 text in blocks, as hashing accepts them: label i is ``data[offsets[i]:offsets[i + 1]]``.
 
-    Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are no labels,
-    and come out as labels of no length. Byte order marks at the beginning of a line are skipped. A line that is not
-    UTF-8, or longer than 2^24 bytes, is refused; the message holds nothing of it.
+    Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are not
+    labels, and appear as labels of length zero. Byte order marks at the beginning of a line are skipped. A line that is
+    not UTF-8, or longer than 2^24 bytes, is refused; the message contains nothing of it.
     """
     rest: list[bytes] = []
     pending, is_first = 0, True
@@ -448,7 +449,7 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
         if is_first:
             check_beginning(part[:BEGINNING], "The input")
             is_first = False
-        # The second half of a line's end may be in the next part, so only line feeds end lines here.
+        # The second half of a line end may be in the next part, so only line feeds end lines here.
         end = part.rfind(b"\n") + 1
         if pending + (part.find(b"\n") if end else len(part)) > LONGEST_LINE:
             raise DataError("A line is longer than 2^24 bytes: write one label per line.")
@@ -463,7 +464,7 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
 
 
 def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
-    """Read parts of this size or more, one read a call: reading on until there is enough would not hear of Ctrl-C."""
+    """Read parts of at least this size, one per call: a loop that collects more would not notice Ctrl-C."""
     pieces: list[bytes] = []
     size = 0
     while piece := stream.read1(block):  # type: ignore[attr-defined]  # buffered streams have it
@@ -479,7 +480,7 @@ def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
 def _split(lines: bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Split whole lines."""
     if _BYTE_ORDER_MARK in lines:
-        # At every line, not the first alone: another line before it must not change how one is read.
+        # At every line, not only the first: another line before it must not change how a line is read.
         lines = _MARKS_OF_LINES.sub(b"", lines)
     try:
         lines.isascii() or lines.decode()

@@ -54,7 +54,7 @@ def _parse_folder(given: str | os.PathLike[str] | None) -> str | None:
     if not Path(folder).is_dir():
         raise UsageError(f"`temp_directory` must be a folder that exists, not {folder!r:.200}.")
     try:
-        # Only trying tells whether the system lets us, and before data are read.
+        # Only trying shows whether the system permits it, and that before data are read.
         with TemporaryDirectory(prefix="anonhist-", dir=folder):
             return folder
     except OSError as error:
@@ -67,19 +67,19 @@ def _parse_folder(given: str | os.PathLike[str] | None) -> str | None:
 class EngineLimits:
     """How much of the machine DuckDB may use while it counts files and its own databases.
 
-    They change how long a reading takes, and whether it goes through, but never its result. Other engines, such as a
-    database server, Spark or a table of Polars, have settings of their own.
+    They affect how long a reading takes, and whether it succeeds, but never its result. Other engines, such as a
+    database server, Spark or a Polars table, have their own settings.
 
     Attributes
     ----------
     memory_limit
-        The most memory for what the engine keeps, such as ``"2GB"`` or ``"512MiB"``: beyond it, it writes to temporary
-        files. By default four fifths of the machine's. The process itself takes some 150 MB more.
+        The most memory for the engine's data, such as ``"2GB"`` or ``"512MiB"``: beyond it, the engine writes to
+        temporary files. The default is four fifths of the machine's memory. The process itself takes about 150 MB more.
     threads
-        How many threads count at once; by default one for each core.
+        The number of threads that count at once; by default one for each core.
     temp_directory
-        The folder for temporary files; by default the system's. They are in a folder in it that only this user can
-        read, removed at the end, or by the next process if this one is killed.
+        The folder for temporary files; by default the system's. They are in a subfolder that only this user can read,
+        which is removed at the end, or by the next process if this one is killed.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class EngineLimits:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What DuckDB calls these settings, but for the folder."""
+        """DuckDB's names of these settings, except the folder."""
         named = {"memory_limit": self.memory_limit, "threads": self.threads}
         return {name: value for name, value in named.items() if value is not None}
 
@@ -106,7 +106,7 @@ class EngineLimits:
 NO_LIMITS = EngineLimits()
 
 
-# The network is asked for nothing: extensions that are not there are an error, not a download.
+# Nothing is requested over the network: missing extensions are an error, not a download.
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "preserve_insertion_order": "false",
@@ -118,7 +118,7 @@ _NO_MEMORY = (
 
 
 class Spilling(Enum):
-    """Where an engine puts what does not fit in memory."""
+    """Where an engine puts data that do not fit in memory."""
 
     #: Into a folder that only this user can read. It is removed at the end, or by the next process.
     TO_FOLDER = "to-folder"
@@ -134,7 +134,7 @@ def connect(
     spilling: Spilling = Spilling.TO_FOLDER,
     limits: EngineLimits = NO_LIMITS,
 ) -> Iterator[Any]:
-    """Open DuckDB, which may spill what does not fit in memory, or must not."""
+    """Open DuckDB, which may or must not spill data that do not fit in memory."""
     import duckdb
 
     let_go_at_exit()
@@ -142,13 +142,13 @@ def connect(
         folder = ""
         if spilling is Spilling.TO_FOLDER:
             folder = opening.enter_context(temporary_folder(limits.temp_directory))
-        # DuckDB spills nothing where no folder is named.
+        # DuckDB spills nothing if no folder is named.
         config = CONFIG | limits.config | {"temp_directory": folder}
         connection = opening.enter_context(duckdb.connect(path, read_only=read_only, config=config))
         try:
             yield connection
         except Exception as error:
-            # Arrow passes the engine's error on as one of its own.
+            # Arrow passes the engine's error on as its own.
             if spilling is Spilling.TO_FOLDER or "out of memory" not in str(error).lower():
                 raise
             raise DataError(_NO_MEMORY) from None
@@ -158,13 +158,13 @@ def connect(
 def let_go_at_exit() -> None:
     """Have caches of Narwhals emptied when the interpreter ends; once is enough.
 
-    They would still be held when DuckDB's binding looks for what was not released, if NumPy is used, too.
+    Otherwise, if NumPy is also used, they would still be held when DuckDB's binding checks for unreleased objects.
     """
     atexit.register(_empty_caches)
 
 
 def _empty_caches() -> None:
-    """Empty the caches of functions in modules of Narwhals, whatever they are called there."""
+    """Empty the caches of functions in modules of Narwhals, whatever their names."""
     kind = type(let_go_at_exit)
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] == "narwhals":
@@ -178,7 +178,7 @@ _INTERVAL_SECONDS = 0.1
 
 @contextmanager
 def followed(connection: Any, progress: Callable[[float], None] | None) -> Iterator[None]:
-    """Report progress of a connection while the block runs; without a receiver nothing happens at all."""
+    """Report progress of a connection while the block runs; without a receiver, do nothing."""
     if progress is None:
         yield
         return
@@ -197,7 +197,7 @@ def followed(connection: Any, progress: Callable[[float], None] | None) -> Itera
     try:
         yield
     finally:
-        # Before the connection closes.
+        # This must happen before the connection closes.
         stop.set()
         thread.join()
 
@@ -215,17 +215,17 @@ WIDE_TEXT = (
     "is {encoding} text, as from Excel's 'Unicode Text' and some editors: convert it, such as with iconv -f {encoding} "
     "-t UTF-8."
 )
-# How the engine begins; what it quotes comes later.
+# The beginning of the engine's message; quotations come later.
 _LINE = re.compile(r"Invalid Input Error: CSV Error on Line: (\d+)\n(.*)", re.DOTALL)
-# What an engine says of such a line, which came through a pipe, where nothing can be looked at before.
+# The engine's message about such a line from a pipe, which cannot be inspected beforehand.
 WIDE_LINE = "a line of wide characters"
-# What our queries raise inside the engine.
+# Errors that our queries raise inside the engine.
 NO_COUNTED_LINE = "no counted line"
-# Of edges of which in- or out-degrees are asked.
+# For edges whose in- or out-degrees are requested.
 UNDIRECTED = "has edges without a direction, and so no in- or out-degrees: count degrees without one (`direction`)."
-# What our readers of remote files raise inside the engine.
+# Errors that our readers of remote files raise inside the engine.
 CUT_OFF = "a part of the file is missing"
-# What our queries and parsers of edges raise inside it.
+# Errors that our edge queries and parsers raise inside it.
 OPEN_QUOTE = "edges: open quote"
 IS_PAJEK, IS_MATRIX_MARKET, IS_GRAPHML, IS_GML = (
     f"edges: a file of {name}" for name in ("pajek", "matrix market", "graphml", "gml")
@@ -233,7 +233,7 @@ IS_PAJEK, IS_MATRIX_MARKET, IS_GRAPHML, IS_GML = (
 NO_ENTRY, NO_PAJEK, NO_VERTEX = "edges: no entry", "edges: no pajek", "edges: no vertex"
 TWO_ALIKE, NO_DIRECTION, IS_COMMENT = "edges: vertices alike", "edges: no direction", "edges: a comment"
 TRY_AGAIN = "was cut off during the download, or has changed since: try again."
-# What the engine says (a pattern), and what is told. The first that matches counts.
+# The engine's message (a pattern), and our sentence. The first match counts.
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
     WIDE_LINE: WIDE_TEXT.format(encoding="UTF-16LE"),
@@ -263,14 +263,14 @@ _EXPLANATIONS = {
         "has a row that begins with # or %, and a space or nothing after it, as comments do: say so (`comment='#'` or "
         "`comment='%'`), or, if it is a node, give as comment a sign that no row begins with."
     ),
-    # What a line of JSON is comes before what it holds, for some of it is quoted behind.
+    # The kind of error in a JSON line comes before its content, because some of that is quoted after it.
     "surrogate in string": (
         "contains half of a surrogate pair, such as \\ud83d, which is not a character: write such texts in UTF-8."
     ),
     r"line \d+: invalid utf-8 encoding": NOT_TEXT,
     "expected object, but got array|unexpected end of data. try auto-detecting": NOT_LINES,
     "expected object, but got": "is not in JSON lines format: each line must be one object with unique keys.",
-    # Of Spark, by its own kinds: what follows them there quotes much else.
+    # For Spark, by its own error classes: the text after them quotes much else.
     r"\[user_raised_exception\] invalid unicode": NOT_TEXT,
     r"\[user_raised_exception\] state machine": (
         "is not a table: its lines have different endings, or its quoting is broken."
@@ -354,7 +354,7 @@ _EXPLANATIONS = {
 
 @contextmanager
 def translate_failures(what: str, *, path: str = "") -> Iterator[None]:
-    """Turn an engine's error into a DataError about ``what``; ``path`` is public, and not a cause of the error."""
+    """Translate an engine's error into a DataError about ``what``; ``path`` is public, and not a cause of the error."""
     try:
         yield
     except AnonhistError:
@@ -363,14 +363,14 @@ def translate_failures(what: str, *, path: str = "") -> Iterator[None]:
         raise DataError(f"{what} cannot be decompressed: it is cut off, or not of the type of its ending.") from None
     except Exception as error:  # noqa: BLE001  # engines raise what they like
         if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():
-            # DuckDB's way to say that Ctrl-C was pressed.
+            # DuckDB's way of reporting that Ctrl-C was pressed.
             raise KeyboardInterrupt from None
-        # Engine messages quote the data they stumbled over, so only their kind is told.
+        # Engine messages quote the data that they failed on, so only the kind of error is reported.
         raise _about_row(f"{what} {_explain(error, path)}", error, path) from None
 
 
 def _about_row(sentence: str, error: Exception, path: str) -> DataError:
-    """Return the error, with the line of delimited text at which the engine stopped for the operator."""
+    """Return the error with, for the operator, the line of delimited text at which the engine stopped."""
     told, found = DataError(sentence), _LINE.match(str(error))
     if not found:
         return told
@@ -386,7 +386,7 @@ def _explain(error: Exception, path: str) -> str:
     text = str(error)
     if path:
         text = text.replace(path, "")
-    # Neither a line of the data nor the name of a file says anything of the cause.
+    # Neither a line of the data nor a file name says anything about the cause.
     text = re.sub(r"original line:.*|file [\"'][^\"']*[\"']", "", text.lower())
     for pattern, explanation in _EXPLANATIONS.items():
         if re.search(pattern, text):

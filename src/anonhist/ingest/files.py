@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
     import duckdb
 
-# The last are the histograms of preseq.
+# The last ones are the histograms of preseq.
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".hist": "\t"}
-# What a line of a text is, where it has no columns.
+# The meaning of a line of text without columns.
 LINES = ("labels", "uniq")
-# What the columns of data that are counted are called.
+# The column names of counted data.
 COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 
 
 class Form(Enum):
-    """What files of rows are."""
+    """The form of files of rows."""
 
     LABELS = "labels"
     UNIQ = "uniq"
     DELIMITED = "delimited text"
-    #: The keys to read must be said, and are data.
+    #: The keys to read must be named, and are data.
     JSON = "JSON lines"
     #: Columns have declared names and types.
     PARQUET = "Parquet"
@@ -71,7 +71,7 @@ HOW_TO_NAME = (
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 
 
-# What reads files: the first, unless the other is asked for.
+# Engines that read files: the first, unless the other is requested.
 ENGINES = ("duckdb", "spark")
 _NO_FILES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *SPARK_URLS)
 
@@ -91,21 +91,21 @@ def _parse_path(given: str | os.PathLike[str]) -> str:
 
 @frozen
 class SparkFiles:
-    """Files that Spark reads: a source for every reader, as a path is one that DuckDB reads.
+    """Files that Spark reads: a source for every reader, like a path that DuckDB reads.
 
-    Spark is the session of this process if there is one, else a new one with your settings (``spark-defaults.conf``,
-    ``SPARK_REMOTE``), which by default has all cores of this machine.
+    Spark is the session of this process if there is one, otherwise a new one with your settings
+    (``spark-defaults.conf``, ``SPARK_REMOTE``), which by default has all cores of this machine.
 
     Attributes
     ----------
     path
-        Path, folder or pattern of .csv, .tsv, .txt, .jsonl or .parquet, the first four also with .gz, wherever Spark
-        reads, as in ``"hdfs://host/events/*.parquet"``.
+        Path, folder or pattern of .csv, .tsv, .txt, .jsonl or .parquet, the first four also with .gz, in any place that
+        Spark reads, as in ``"hdfs://host/events/*.parquet"``.
 
     Raises
     ------
     UsageError
-        If it names no files.
+        If the path names no files.
 
     Examples
     --------
@@ -138,8 +138,8 @@ def file_table(
     """Open a path, glob, URL or ``-`` (standard input; see :func:`check_stated`) as a table.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
-    JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see
-    :func:`~anonhist.ingest.typed_files.json_table`. The keys of folders, as in ``day=1/part-0.csv``, are columns where
+    JSON lines: the columns are ``keys`` (except None), whatever keys the rows have; see
+    :func:`~anonhist.ingest.typed_files.json_table`. The keys of folders, as in ``day=1/part-0.csv``, are columns if
     they are named.
     """
     if source == "-":
@@ -149,7 +149,7 @@ def file_table(
         return stdin_table(connection, Layout("," if delimiter is None else delimiter, said, header))
     remote = is_remote(source)
     paths = [source] if remote else readable(source)
-    # A name is taken for a pattern once more, so what would be read as one is escaped.
+    # The name is read as a pattern once more, so it is escaped.
     patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
     ending = "" if format in LINES else _common_ending(source, paths, remote=remote)
     form = Form(format) if format in LINES else _FORMS.get(ending, Form.DELIMITED)
@@ -170,7 +170,7 @@ def file_table(
         return commented_table(connection, paths, layout, comment)
     ends: dict[str, bytes | None] = dict.fromkeys(patterns)
     if remote:
-        # Of these the engine tells the first line, and not what ends it.
+        # For these, the engine returns the first line, but not its line end.
         lines = {url: remote_line(connection, url) for url in patterns}
     else:
         lines = {path: (first_line if header else first_row)(path) for path in paths}
@@ -179,7 +179,7 @@ def file_table(
 
 
 def _layout(source: str, ending: str, known: Layout | None) -> Layout:
-    """Return the layout that is known, or refuse a file of which nothing says what separates its columns."""
+    """Return the known layout, or refuse a file for which nothing says what separates its columns."""
     if known is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
     if known is None:
@@ -198,7 +198,7 @@ def is_delimited(source: Any) -> bool:
 
 
 def layout_of(ending: str, format: str | None, delimiter: str | None, *, header: bool) -> Layout | None:  # noqa: A002
-    """Return the layout of a file with this ending; None where nothing says what separates its columns."""
+    """Return the layout of a file with this ending; None if nothing says what separates its columns."""
     if delimiter is not None:
         return Layout(delimiter, is_said=True, header=header)
     return None if ending not in DELIMITERS else Layout(DELIMITERS[ending], format is not None, header)
@@ -210,7 +210,7 @@ def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, form: Form) -> 
 
 
 def _refuse_no_rows(source: str, ending: str, delimiter: str | None) -> None:
-    """Refuse files of this program that are no tables of rows."""
+    """Refuse files of this program that are not tables of rows."""
     if ending == ".counts":
         raise UsageError(
             f"{mask(source)!r} is a part, by its ending: it holds counts and no columns, and is read by 'anonhist "
@@ -233,8 +233,9 @@ def check_stated(
     """Refuse standard input and .txt files without a declared format.
 
     The first line of standard input may be a row of data, so nothing is guessed from it: it needs a format, or the name
-    of the column of labels, which makes it CSV with a header line. Nor is it from that of a .txt file, which may hold
-    labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
+    of the column of labels, which makes it CSV with a header line. The first line of a .txt file, which may hold only
+    labels, is not used for guessing either: the file needs a format of columns with names, the column of labels, or
+    ``header=False``.
     """
     if source != "-":
         if label is None and header and format in (None, "events") and ending_of(source) == ".txt":
@@ -256,13 +257,13 @@ def form_of(source: Any, format: str | None) -> Form:  # noqa: A002
 
 
 def check_there(source: Any) -> None:
-    """Refuse a local path or pattern that names no file that can be read; of what Spark reads, Spark knows it."""
+    """Refuse a local path or pattern that names no readable file; for Spark files, Spark checks."""
     if isinstance(source, str) and not is_remote(source):
         readable(source)
 
 
 def input_files(source: str) -> list[str]:
-    """Return the local files that a source reads, as far as they are there."""
+    """Return the local files that a source reads, as far as they exist."""
     if source == "-":
         return [STDIN]
     local = next((source.removeprefix(url) for url in _LOCAL_DATABASES if source.startswith(url)), source)
@@ -270,7 +271,7 @@ def input_files(source: str) -> list[str]:
 
 
 def ending_of(source: Any) -> str | None:
-    """Return the ending of the files that hold a table; None for standard input, databases and what is in memory."""
+    """Return the ending of files that hold a table; None for standard input, databases and sources in memory."""
     if isinstance(source, SparkFiles):
         return _common_ending(source.path, [source.path], remote=True)
     if not isinstance(source, str) or source == "-" or source.startswith((*DATABASES, *SPARK_URLS)):
@@ -294,20 +295,20 @@ def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
 
 
 def remote_files(connection: duckdb.DuckDBPyConnection, url: str) -> list[str]:
-    """Return the files that a URL or a pattern of one names, as patterns that the engine reads, each once."""
+    """Return the files that a URL or a URL pattern names, as patterns that the engine reads, each once."""
     attach(connection, url)
     found = {name for (name,) in connection.execute("SELECT file FROM glob($1)", [url]).fetchall()}
     if not found:
         raise DataError(f"There is no file {mask(url)!r}.")
-    # Only what a pattern matched would be taken for a pattern wrongly; other URLs may hold question marks.
+    # Only matches of a pattern could be mistaken for patterns; other URLs may contain question marks.
     return [escape_pattern(name) for name in sorted(found)] if found - {url} else [url]
 
 
 def remote_line(connection: duckdb.DuckDBPyConnection, url: str) -> bytes:
     """Return the first line of a remote file, which is no longer than the engine allows."""
-    # Without order, the first row that comes may be any.
+    # Without order, the first returned row may be any row.
     connection.execute("SET preserve_insertion_order = true")
-    # Inside quotes lines may end otherwise than rows do, which is an error to an engine that is strict.
+    # Inside quotes, line ends may differ from row ends, which is an error to a strict engine.
     lines = lines_relation(connection, url, strict_mode=False).limit(1).fetchall()
     connection.execute("SET preserve_insertion_order = false")
     return b"".join(f"{line or ''}\n".encode() for (line,) in lines)

@@ -1,7 +1,7 @@
-"""Which group a row is in: the names of its values in the grouping columns, as one text that every engine makes alike.
+"""The group of a row: the names of its values in the grouping columns, as one text that is the same on every engine.
 
-The text joins the names with a separator, which is escaped in names, as is the sign that escapes; a missing value is an
-escape of its own. So groups have the same text if and only if they are equal.
+The text joins the names with a separator; in names, the separator and the escape character are escaped; a missing value
+is a separate escape. So groups have the same text if and only if they are equal.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from anonhist.profiles.grouped import Group
 
 GROUP = "group"
-# Of cumulative windows, which are counted on each day.
+# For cumulative windows, which are counted on each day.
 DAY = "at_day"
 _SEPARATOR, _ESCAPE = "\x1f", "\x1b"
 _ESCAPED_SEPARATOR, _ESCAPED_ESCAPE, _MISSING = f"{_ESCAPE}1", f"{_ESCAPE}2", f"{_ESCAPE}0"
 _UNSHOWN = {"Cc", "Cs", "Zl", "Zp"}
 _TURNING = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
-# Between a group and a label; no group holds it, as it holds an escape that is none.
+# Between a group and a label; no group contains it, because it contains an invalid escape.
 _BEFORE_LABEL = f"{_ESCAPE}3"
 
 
@@ -39,9 +39,9 @@ _BEFORE_LABEL = f"{_ESCAPE}3"
 class Grouping:
     """How rows are put into groups: public choices.
 
-    ``listed`` has the groups that are released (rows of all others are left out), or None for all there are, which are
-    private; ``other`` puts those others into one more group. ``depth`` groups by the first columns only; which rows are
-    left out is still decided by all. Bounds that are None allow any number.
+    ``listed`` has the groups that are released (all other rows are left out), or None for all existing groups, which
+    are private; ``other`` puts the other rows into one more group. ``depth`` groups by the first columns only; all
+    columns still determine which rows are left out. Bounds that are None allow any number.
     """
 
     parts: tuple[Part, ...]
@@ -52,7 +52,7 @@ class Grouping:
     depth: int | None = None
 
     def above(self, depth: int) -> Grouping:
-        """Return the grouping of the same rows by the first columns, where nobody is in more groups than there are."""
+        """Return the grouping of the same rows by the first columns, with bounds of at most the number of groups."""
         grouping = replace(self, depth=depth)
         most = len(grouping.groups)
         of_user, of_label = (None if g is None else min(g, most) for g in (self.groups_per_user, self.groups_per_label))
@@ -60,17 +60,17 @@ class Grouping:
 
     @property
     def by_value(self) -> dict[str, bool]:
-        """The columns whose values name groups, which fractions may do, too: as ``name_columns`` takes them."""
+        """The columns whose values name groups; fractions may do so, too. In the form of ``name_columns``."""
         return {part.column: False for part in self.parts if part.period is None}
 
     @property
     def other_group(self) -> Group | None:
-        """The group of all rows of groups that are not listed."""
+        """The group of all rows whose groups are not listed."""
         return None if self.other is None else (self.other,) * len(self.parts)
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """All groups that are released, in the order in which they are listed, that of all others last."""
+        """All released groups, in the order of the list, with the group of all others last."""
         others = () if self.other_group is None else (self.other_group,)
         return tuple(dict.fromkeys(group[: self.depth] for group in (*(self.listed or ()), *others)))
 
@@ -81,7 +81,7 @@ class Grouping:
         return replace(self, listed=listed)
 
     def check_totals(self) -> None:
-        """Refuse a group of all others that would be part of a listed group's total, having the same first name."""
+        """Refuse a group of all others that would be part of a listed total, because it has the same first name."""
         listed = {group[0] for group in self.listed or ()}
         if len(self.parts) > 1 and self.other is not None and self.other in listed:
             raise UsageError(
@@ -90,7 +90,7 @@ class Grouping:
             )
 
     def check_roles(self, roles: Mapping[str | None, str]) -> None:
-        """Refuse to group by the values of a column that is another one, too."""
+        """Refuse grouping by the values of a column that has another role."""
         for name in self.by_value:
             if name in roles:
                 raise UsageError(
@@ -98,17 +98,18 @@ class Grouping:
                 )
 
     def of_found(self, found: tuple[Group, ...], *, have_totals: bool) -> Grouping:
-        """Return the grouping into groups that were found; one named as all others is among these, and is not listed.
+        """Return the grouping into found groups; one named like the group of all others joins it, and is not listed.
 
-        With totals, so is one that has their first name, in whose total they would be counted. It is not refused: the
-        budget that found it is spent. They are listed in the order of their names: that of the data is private.
+        With totals, so does a group with the same first name, in whose total the others would be counted. It is not
+        refused, because the budget that found it is spent. Groups are listed in the order of their names, because the
+        order of the data is private.
         """
         depth = 1 if have_totals else None
         others = None if self.other_group is None else self.other_group[:depth]
         return replace(self, listed=tuple(group for group in sorted(found, key=_order) if group[:depth] != others))
 
     def key_of(self, group: Group) -> str:
-        """Return the text of a group in queries, also of one of fewer columns."""
+        """Return the text of a group in queries, also for a group of fewer columns."""
         return key_of(tuple(part.key_of(name) for part, name in zip(self.parts, group, strict=False)))
 
     def group_of(self, key: str) -> Group:
@@ -116,7 +117,7 @@ class Grouping:
         return tuple(part.name_at(name) for part, name in zip(self.parts, group_of(key), strict=False))
 
 
-#: All rows are in one group, of no columns.
+#: All rows are in one group, without columns.
 UNGROUPED = Grouping((), ((),))
 
 
@@ -163,23 +164,23 @@ _NUMBER, _DIGITS = re.compile(r"-?[0-9]+(\.[0-9]+)?"), re.compile(r"([0-9]+)")
 
 
 def _order(group: Group) -> list[tuple[Any, ...]]:
-    """Return what groups are sorted by: missing names, then numbers, then text, in which numbers count as such."""
+    """Return the sort key of a group: missing names, then numbers, then text, in which digits sort as numbers."""
     return [(0,) if name is None else _order_of_name(name) for name in group]
 
 
 def _order_of_name(name: str) -> tuple[Any, ...]:
     if _NUMBER.fullmatch(name):
         return 1, Decimal(name), name
-    # Digits are every other part: those of more digits are larger.
+    # Every second part consists of digits: longer ones are larger.
     parts = _DIGITS.split(name)
     parts[1::2] = [(len(digits := part.lstrip("0")), digits) for part in parts[1::2]]
     return 2, parts, name
 
 
 def is_shown_as_written(group: Group) -> bool:
-    """Return whether files can hold the names of a group, and terminals show them as they are.
+    """Return whether files can hold the names of a group, and terminals show them as written.
 
-    Control characters, line ends, halves of characters and marks that turn the direction of a whole line are refused;
+    Control characters, line ends, lone surrogates and marks that change the direction of a whole line are refused;
     spaces of all widths and the joiners of Persian words and of emoji are not.
     """
     return not any(category(sign) in _UNSHOWN or sign in _TURNING for name in group if name for sign in name)
@@ -202,7 +203,7 @@ def group_of(key: str) -> Group:
 
 
 def with_periods(table: Any, parts: Sequence[Part]) -> Any:
-    """Return a table whose dates :func:`group_keys` can put into periods."""
+    """Return a table with dates that :func:`group_keys` can put into periods."""
     dated = [part for part in parts if part.period is not None]
     if not dated:
         return table
@@ -216,12 +217,12 @@ def group_keys(table: Any, parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
-    """Return the rows of groups that are released, with the text of their group instead of its names."""
+    """Return the rows of released groups, with the text of their group in place of its names."""
     import narwhals as nw
 
     names = [f"{GROUP}{place}" for place in range(len(grouping.parts))]
     if (plain := _plain_names(grouping)) is not None:
-        # To escape every name of every row takes longer than to count them.
+        # Escaping every name of every row takes longer than counting them.
         kept = [name for name in rows.collect_schema().names() if name not in names]
         return rows.filter(nw.col(names[0]).is_in(plain)).select(*kept, nw.col(names[0]).alias(GROUP))
     if not keep_null:
@@ -248,13 +249,13 @@ def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
         else:
             other = nw.lit(grouping.key_of(grouping.other_group[: grouping.depth]))
             group = nw.when(is_listed).then(group).otherwise(other)
-    # SQLite limits the depth of nested queries: no step more than needed.
+    # SQLite limits the depth of nested queries, so there is no unnecessary step.
     kept = [name for name in rows.collect_schema().names() if name not in (*names, GROUP)]
     return rows.select(*kept, group.alias(GROUP))
 
 
 def _plain_names(grouping: Grouping) -> list[str] | None:
-    """Return what queries have for the listed groups, if they alone are released and each is its own text; or None."""
+    """Return the query texts of the listed groups, if only they are released and each is its own text; or None."""
     if grouping.listed is None or grouping.other is not None or grouping.depth is not None or len(grouping.parts) > 1:
         return None
     (part,) = grouping.parts
@@ -264,9 +265,9 @@ def _plain_names(grouping: Grouping) -> list[str] | None:
 
 
 def place_of_rows(rows: Any, of: Sequence[str]) -> Any:
-    """Return the rows with a column ``place``: their group and label as one text, so that a hash is of both.
+    """Return the rows with a column ``place``: their group and label as one text, so that a hash covers both.
 
-    ``of`` names the columns that say in which group they are, and on which day.
+    ``of`` names the columns of their group and day.
     """
     import narwhals as nw
 
@@ -277,19 +278,19 @@ def place_of_rows(rows: Any, of: Sequence[str]) -> Any:
 
 
 def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
-    """Return the rows in at most so many groups of each user: those whose hashes with the user come first."""
+    """Return the rows in a bounded number of groups per user: the groups with the smallest hashes with the user."""
     import narwhals as nw
 
     rows = add_hash(with_query_name(rows, "rows_in_groups").with_columns(occurrence=nw.lit(0)), key, of=GROUP)
     rows = _ranked(rows, "user")
     names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
     is_kept = nw.col("group_rank") <= most
-    # What has no name is refused, whatever groups are chosen.
+    # Values without names are refused, whatever groups are chosen.
     return rows.filter(is_kept | (nw.col(NAMED) == 0) if NAMED in names else is_kept).select(names)
 
 
 def _ranked(rows: Any, *within: str) -> Any:
-    """Return the rows with the place of their group, ``group_rank``, by its hash; names break ties of hashes."""
+    """Return the rows with the rank of their group, ``group_rank``, by its hash; names break ties of hashes."""
     import narwhals as nw
 
     if not rows.implementation.is_ibis():
@@ -297,7 +298,7 @@ def _ranked(rows: Any, *within: str) -> Any:
         return rows.with_columns(group_rank=hashed.rank("dense").over(*within))
     import ibis
 
-    # Ibis gives ClickHouse a frame of rows, in which it ranks rows that tie apart, unless one of a range is asked for.
+    # Ibis gives ClickHouse a frame of rows, which ranks ties differently, unless a range frame is requested.
     native = rows.to_native()
     order = native[HASH] + native[GROUP]
     window = ibis.range_window(preceding=None, following=0, group_by=within, order_by=order)
@@ -305,16 +306,16 @@ def _ranked(rows: Any, *within: str) -> Any:
 
 
 def few_groups_of_users(pairs: Any, most: int, key: str) -> Any:
-    """Return at most so many pairs (user, group) of each user, chosen by the same hashes."""
+    """Return a bounded number of pairs (user, group) per user, chosen by the same hashes."""
     import narwhals as nw
 
     return _first(add_hash(pairs.with_columns(occurrence=nw.lit(0)), key, of=GROUP), "user", most)
 
 
 def in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = None) -> Any:
-    """Return the rows (group, label, count) in at most so many groups of each label, by hashes of both.
+    """Return the rows (group, label, count) in a bounded number of groups per label, by hashes of both.
 
-    Those that fulfil ``first`` come before all others.
+    Rows that satisfy ``first`` come before all others.
     """
     import narwhals as nw
 
@@ -325,9 +326,9 @@ def in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = N
 
 
 def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any) -> Any:
-    """Return the rows (group, day, label, count) in the groups of :func:`in_few_groups_of_labels`, on whatever days.
+    """Return the rows (group, day, label, count) in the groups of :func:`in_few_groups_of_labels`, on all days.
 
-    Rows that fulfil ``first`` are all there.
+    All rows that satisfy ``first`` are included.
     """
     import narwhals as nw
 
@@ -337,7 +338,7 @@ def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: An
 
 
 def _named_labels(counted: Any) -> Any:
-    """Return rows with labels in the place of users, as hashes need them."""
+    """Return rows with labels in place of users, as hashes need them."""
     import narwhals as nw
 
     label = nw.col("label")

@@ -1,8 +1,8 @@
-"""Values of grouping columns by name: those of rows, and those that a person lists, compared as the column's type does.
+"""Names of values in grouping columns: in rows, and in lists, compared as the column's type requires.
 
 Rows are named as labels are, so that a group has one name on every engine: the number 7, the float 7.0 and the text "7"
-are one group. A listed value is read as a value of the column: what cannot be one, or could be written in several ways,
-is refused, since a group that no row can be in would be released as an empty one.
+are one group. A listed value is read as a value of the column: a text that cannot be one, or could be written in
+several ways, is refused, because a group that no row can be in would be released as empty.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _TRUTH = {"true": "true", "false": "false"}
 
 
 class ValueKind(Enum):
-    """The kind of values in a grouping column; public, since its type declares it."""
+    """The kind of values in a grouping column; public, because its type declares it."""
 
     TEXT = "text"
     NUMBERS = "numbers"
     TRUTH = "truth values"
     DATES = "dates"
-    #: Where types do not bind: any of these.
+    #: If types do not bind: any of these.
     OBJECTS = "values of any type"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A grouping column, or the period into which its dates fall."""
+    """A grouping column, or the period of its dates."""
 
     column: str
     period: Period | None = None
-    # What people call the column, where the table to read calls it otherwise.
+    # The column's original name, if the table to read has another one.
     called: str | None = field(default=None, repr=False)
 
     @classmethod
@@ -60,26 +60,26 @@ class Part:
         return self.column if self.period is None else f"{self.period.value}({self.column})"
 
     def in_table(self, column: str) -> Part:
-        """Return this part of a table that calls the column so."""
+        """Return this part for a table with this name of the column."""
         return self if column == self.column else replace(self, column=column, called=self.column)
 
     @property
     def told(self) -> str:
-        """What sentences call it."""
+        """Its name in sentences."""
         return self.name if self.called is None else Part(self.called, self.period).name
 
     def key_of(self, name: str | None) -> str | None:
-        """Return what queries have in the place of a name: of weeks their number, else the name."""
+        """Return the query text of a name: for weeks their number, otherwise the name."""
         return name if name is None or self.period is None else self.period.key_of(name)
 
     def name_at(self, key: str | None) -> str | None:
-        """Return the name in the place of which queries have this."""
+        """Return the name with this query text."""
         return key if key is None or self.period is None else self.period.name_at(key)
 
     def kind_in(self, table: Any) -> ValueKind:
         """Return the kind of a table's column; refuse kinds whose names differ between engines.
 
-        That is times without a period, or lists, structures, bytes and the like.
+        These are times without a period, lists, structures, bytes and similar types.
         """
         import narwhals as nw
 
@@ -103,7 +103,7 @@ class Part:
         for types, held in (
             (nw.Boolean, ValueKind.TRUTH),
             (nw.Date, ValueKind.DATES),
-            # Of databases: enumerations, UUIDs and the like.
+            # Database types: enumerations, UUIDs and the like.
             (nw.String | nw.Categorical | nw.Enum | nw.Unknown, ValueKind.TEXT),
         ):
             if isinstance(kind, types):
@@ -114,7 +114,7 @@ class Part:
         )
 
     def keys(self, table: Any) -> Any:
-        """Return the keys of the column's values in rows, null where there is none: an expression, or a series."""
+        """Return the keys of the column's values in rows, null if missing: an expression, or a series."""
         import narwhals as nw
 
         if self.period is Period.WEEK and counts_days(table):
@@ -126,13 +126,13 @@ class Part:
         if is_category or holds_objects(table, self.column):
             return mapped_objects(table, self.column, _of_object)
         if isinstance(kind, nw.Boolean):
-            # Engines write them in capitals, in small letters or as numbers.
+            # Engines write them in upper case, in lower case or as numbers.
             truth = nw.when(column).then(nw.lit("true")).otherwise(nw.lit("false"))
             return nw.when(~column.is_null()).then(truth)
         return as_text(table, self.column)
 
     def listed_name(self, value: Any, kind: ValueKind) -> str | None:
-        """Return the name of a listed value, None for a missing one; refuse one that equals no or several values."""
+        """Return the name of a listed value, None for a missing one; refuse a value that equals none or several."""
         if is_missing(value):
             return None
         if self.period is not None:
@@ -149,7 +149,7 @@ class Part:
 
 
 def _of_object(value: Any) -> str | None:
-    """Return the name of what pandas holds as a Python object."""
+    """Return the name of a Python object in pandas."""
     return _truth_name(value) if isinstance(value, bool | np.bool_) else value_name(value)
 
 
@@ -160,12 +160,12 @@ def _truth_name(value: Any) -> str | None:
 
 
 def _number_name(value: Any) -> str | None:
-    """Return the name of a whole number; fractions are written in many ways."""
+    """Return the name of a whole number; fractions can be written in many ways."""
     if isinstance(value, bool | np.bool_):
         return None
     written = value.strip() if isinstance(value, str) else str(value)
     if isinstance(value, str) and not _WHOLE_TYPES.fullmatch(written):
-        # Python reads more than people write: 1_0, or digits of other scripts.
+        # Python accepts more than people write: 1_0, or digits of other scripts.
         return None
     try:
         number = Decimal(written)
@@ -178,7 +178,7 @@ def _number_name(value: Any) -> str | None:
 
 
 def _text_name(value: Any) -> str | None:
-    """Return the text that a value is written as, if there is only one."""
+    """Return the text of a value, if there is only one."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bool | np.bool_ | datetime):

@@ -1,13 +1,12 @@
-"""Where files are: paths and patterns on this machine, and URLs, of which DuckDB reads the parts it needs.
+"""Locations of files: paths and patterns on this machine, and URLs, from which DuckDB reads the parts it needs.
 
 Files behind URLs are opened by fsspec and PyArrow: DuckDB's own extension would be downloaded at its first use. Each
-part must have the length that was asked for, so that an error, such as a file cut off on its way, is never taken for
-the end.
+part must have the requested length, so that an error, such as a truncated transfer, is never mistaken for the end.
 
 Keys in the names of folders (``day=2026-11-01/part-0.parquet`` has the key ``day``) are public, as every path is. The
-value of a key is text as it is spelled, but for escapes such as ``%2F``, and never a number or a date because all
-folders could be one: one more file would give the values of others other names. Only what names a key reads it, so that
-no folder decides which column holds the labels.
+value of a key is text as spelled, except for escapes such as ``%2F``. It never becomes a number or a date because all
+folders look like one: one more file would change the names of the others' values. A key is read only if it is named, so
+that no folder decides which column holds the labels.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ _SIGN = re.compile(r"[*\[]")
 
 
 def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
-    """Let DuckDB read a file, or the files of a pattern; refuse what is not there or cannot be read in parts.
+    """Let DuckDB read a file, or the files of a pattern; refuse missing files and those that cannot be read in parts.
 
     ``url`` is https://, http://, s3:// or gs://, the last two also with the signs of a pattern.
     """
@@ -104,7 +103,7 @@ def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
         _check(system, url)
     else:
         _check_folder(system, url, url[: sign.start()].rpartition("/")[0])
-    # DuckDB takes each kind once, and has the files of https:// by the system of http://.
+    # DuckDB accepts each kind once, and handles https:// files with the http:// system.
     if system.protocol[0] not in connection.list_filesystems():
         connection.register_filesystem(system)
 
@@ -127,11 +126,11 @@ def _check(system: Any, url: str) -> None:
 
 
 def _check_folder(system: Any, url: str, folder: str) -> None:
-    """Refuse a pattern in a folder that cannot be listed, where fsspec would find that nothing matches."""
+    """Refuse a pattern in a folder that cannot be listed, because fsspec would report no matches."""
     try:
         system.ls(folder)
     except FileNotFoundError:
-        # The files are missed later.
+        # Missing files are reported later.
         return
     except Exception as error:  # noqa: BLE001  # clients raise what they like
         raise _unreadable(url, error) from None
@@ -143,8 +142,8 @@ def _is_whole(system: Any, url: str) -> bool:
 
 
 def _unreadable(url: str, error: Exception) -> DataError:
-    """Return the error about a file that a server does not hand out, without its words, which quote signatures."""
-    # fsspec says of whatever a web server answers that there is no file, and has the answer behind it.
+    """Return the error about a file that a server does not deliver, without its words, which quote signatures."""
+    # For any response of a web server, fsspec reports a missing file, with the response as the cause.
     error = error.__cause__ if isinstance(error.__cause__, Exception) else error
     shown, said = repr(mask(url)), str(error).lower()
     status = getattr(error, "status", None)
@@ -162,9 +161,9 @@ def _unreadable(url: str, error: Exception) -> DataError:
 
 
 class _Whole(RawIOBase):
-    """A file, each part of which has the length that was asked for, or is an error.
+    """A file in which each part has the requested length, or raises an error.
 
-    ``part`` returns so many bytes from a place on; ``file`` is what is closed in the end.
+    ``part`` returns a number of bytes from a position on; ``file`` is closed at the end.
     """
 
     def __init__(self, part: Callable[[int, int], bytes], size: int, file: Any) -> None:
@@ -228,7 +227,7 @@ def _web(_: str) -> Any:
             return [path]
 
         def modified(self, path: str) -> datetime:
-            # DuckDB asks when a file was changed, for what it remembers of it; it remembers nothing longer than we.
+            # DuckDB asks for the time of the last change, for its cache; it caches nothing longer than we do.
             return datetime(1970, 1, 1, tzinfo=UTC)
 
     # Proxies, and passwords in .netrc, are found as by other programs.
@@ -242,7 +241,7 @@ def _s3(url: str) -> Any:
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not (region or endpoint):
         region = fs.resolve_s3_region(url.partition("://")[2].partition("/")[0])
-    # Keys and tokens are found where programs of AWS look for them.
+    # Keys and tokens are found where AWS programs look for them.
     return _of_arrow(fs.S3FileSystem(region=region, endpoint_override=endpoint), "s3")
 
 
@@ -272,7 +271,7 @@ _OPENERS: dict[str, Callable[[str], Any]] = {"http": _web, "https": _web, "s3": 
 
 
 def as_path(source: Any) -> Any:
-    """Return the text of a path object, and anything else as it is."""
+    """Return the text of a path object, and everything else unchanged."""
     return os.fspath(source) if isinstance(source, os.PathLike) else source
 
 
@@ -285,14 +284,14 @@ def is_remote(source: str) -> bool:
 
 
 def local_path(source: str) -> str:
-    """Return the path or pattern of a ``file://`` URL, and anything else as it is."""
+    """Return the path or pattern of a ``file://`` URL, and everything else unchanged."""
     return next((source.removeprefix(url) for url in _FILE_URLS if source.startswith(url)), source)
 
 
 def match_files(source: str) -> list[str]:
-    """Return the files that a path or pattern names, in the order of their paths, or nothing if there are none.
+    """Return the files that a path or pattern names, in the order of their paths; nothing if there are none.
 
-    A file is there once, however many of its paths match (links, ``**``). A copy is another file.
+    A file occurs once, however many of its paths match (links, ``**``). A copy is another file.
     """
     local = local_path(source)
     if os.path.exists(local):  # noqa: PTH110  # patterns need not be paths
@@ -304,21 +303,21 @@ def match_files(source: str) -> list[str]:
 
 
 def identity(path: str) -> Hashable:
-    """Return what all paths of a file have in common, through symbolic links and hard ones."""
+    """Return an identity shared by all paths of a file, through symbolic links and hard links."""
     try:
         info = os.stat(path)  # noqa: PTH116  # the path may be anything
     except OSError:
         return os.path.realpath(path)
-    # Not all file systems have numbers of their own for files, so they are asked for hard links alone.
+    # Not all file systems have their own file numbers, so these are used only for hard links.
     return (info.st_dev, info.st_ino) if info.st_nlink > 1 else os.path.realpath(path)
 
 
 def readable(source: str) -> list[str]:
-    """Return the readable, whole, non-empty files that a path or pattern names, each once, or refuse it."""
+    """Return the readable, complete, non-empty files that a path or pattern names, each once, or refuse it."""
     found = match_files(source)
     if not found:
         sentence = f"There is no file {mask(source)!r}."
-        # Which files a pattern matches may say who is in the data.
+        # The files that a pattern matches may reveal who is in the data.
         raise (
             public_error(sentence) if local_path(source) == escape_pattern(local_path(source)) else DataError(sentence)
         )
@@ -328,7 +327,7 @@ def readable(source: str) -> list[str]:
 
 
 def escape_pattern(path: str) -> str:
-    """Return a pattern that matches this path and no other, for engines that take every path for one."""
+    """Return a pattern that matches only this path, for engines that read every path as a pattern."""
     return re.sub(r"([*?[])", r"[\1]", path)
 
 
@@ -337,7 +336,7 @@ def _check_readable(name: str) -> None:
     if path.is_dir():
         raise public_error(f"{name!r} is a folder; name its files, such as '{name}/*.parquet'.")
     if not path.is_file():
-        # A pipe can be read once, and finding the columns would be that once.
+        # A pipe can be read only once, and finding the columns would use that up.
         raise DataError(f"{name!r} is not a regular file; pipe its contents into standard input and read '-'.")
     try:
         with path.open("rb") as file:
@@ -351,18 +350,19 @@ def _check_readable(name: str) -> None:
         raise DataError(f"The file {name!r} cannot be decompressed: it is cut off, or not of the type of its ending.")
 
 
-# How many bytes are looked at.
+# This many bytes are inspected.
 BEGINNING = 64
 _UTF_8_MARK = b"\xef\xbb\xbf"
-# The longer ones first.
+# The longer ones come first.
 _MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 _FEWEST = 4
 
 
 def other_encoding(beginning: bytes) -> str | None:
-    """Return the encoding of a text whose characters have several bytes each, None for any other text.
+    """Return the encoding of a text with several bytes per character; None for any other text.
 
-    Without a byte order mark, every second byte is zero: such is UTF-16 of a Latin script, which is UTF-8 as well.
+    Without a byte order mark, it is recognized by zeros in every second byte, as in UTF-16 of a Latin script; such
+    bytes are valid UTF-8, too.
     """
     for mark, name in _MARKS.items():
         if beginning.startswith(mark):
@@ -374,21 +374,21 @@ def other_encoding(beginning: bytes) -> str | None:
 
 
 def not_utf_8(beginning: bytes) -> str:
-    """Return what a text is that is not UTF-8, as the end of a sentence."""
+    """Return what a text that is not UTF-8 is, as the end of a sentence."""
     encoding = other_encoding(beginning)
     return NOT_TEXT if encoding is None else WIDE_TEXT.format(encoding=encoding)
 
 
 def check_beginning(beginning: bytes, what: str) -> None:
-    """Refuse a text of rows that is not UTF-8 by its first bytes; the message holds nothing of it."""
+    """Refuse a text of rows that is not UTF-8, judged by its first bytes; the message contains nothing of it."""
     if other_encoding(beginning):
         raise DataError(f"{what} {not_utf_8(beginning)}")
 
 
 def check_beginnings(beginnings: Sequence[bytes], what: str, *, is_json: bool) -> None:
-    """Refuse texts of rows, labels or JSON lines that their first bytes show to be of another kind.
+    """Refuse texts of rows, labels or JSON lines that are of another kind, judged by their first bytes.
 
-    The message holds nothing of them.
+    The message contains nothing of them.
     """
     for beginning in beginnings:
         check_beginning(beginning, what)
@@ -401,21 +401,21 @@ _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
 def folder_keys(paths: Iterable[str]) -> Mapping[str, str]:
-    """Return the keys that all paths have and their spelling, if all have the same; a key twice in a path is none."""
+    """Return the keys that all paths have, and their spelling if all agree; a key twice in one path does not count."""
     found = [keys_of_path(path) for path in paths]
     return found[0] if found and all(keys == found[0] for keys in found) else {}
 
 
 def keys_of_path(path: str) -> dict[str, str]:
     """Return the keys of the folders of a path, and how they are spelled."""
-    # What follows a question mark in a URL is no folder.
+    # The text after a question mark in a URL is not a folder.
     spelled = _FOLDER.findall(path.split("?", 1)[0] if "://" in path else path)
     names = [unquote(each) for each in spelled]
     return {name: each for name, each in zip(names, spelled, strict=True) if names.count(name) == 1}
 
 
 def value_in_folder(file: str, key: str) -> str:
-    """Return SQL for the value of a key, as spelled there, in the file name that the SQL ``file`` gives, or null."""
+    """Return SQL for the value of a key, as spelled there, in the file name from the SQL ``file``, or null."""
     pattern = rf"(?:^|[/\\]){re.escape(key)}=([^/\\]*)[/\\]".replace("'", "''")
     spelled = f"regexp_extract({file}, '{pattern}', 1)"
     return f"url_decode(nullif(nullif({spelled}, ''), '{_MISSING}'))"

@@ -27,18 +27,18 @@ TABLES = (
 
 
 def is_table(source: Any) -> bool:
-    """Return whether something in memory is a table or a column of one, by the package that it comes from."""
+    """Return whether an object in memory is a table or a column of one, judged by its package."""
     return package_of(source) in TABLES
 
 
 def package_of(source: Any) -> str:
-    """Return the package that something in memory comes from: of NumPy or of tables, what it is derived from does."""
+    """Return the package of an object in memory; for subclasses of NumPy or table types, that of the base."""
     names = [each.__module__.split(".")[0] for each in type(source).__mro__]
     return next((name for name in names if name in (*TABLES, "numpy")), names[0])
 
 
 def plain_labels(source: Any) -> list[Any] | None:
-    """Return the labels of an array or iterable, or None where the source is something else."""
+    """Return the labels of an array or iterable, or None if the source is something else."""
     if isinstance(source, str | bytes) or is_table(source):
         return None
     if isinstance(source, Mapping):
@@ -60,22 +60,22 @@ _COLUMN = (
 _MAPPING = (
     "Name what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
 )
-# What pandas and Polars call counts.
+# The names that pandas and Polars give to counts.
 _COUNT_NAMES = ("count", "proportion")
 
 
 def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
-    """Return a mapping or a counted Series as a table with the columns of its format, and another Series as it is.
+    """Return a mapping or a counted Series as a table with the columns of its format, and another Series unchanged.
 
-    Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
-    have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
-    and as far as they have names for Polars, also where Narwhals wraps the Series.
+    If the type of a Series leaves open whether it is counted, the caller must say so; values never decide it. This is
+    the case if numbers have a named index or one without whole numbers, or are called "count". It applies to pandas and
+    Modin and, as far as names go, to Polars, even if Narwhals wraps the Series.
     """
     if isinstance(source, Mapping):
         return _of_mapping(source, format)
     package = package_of(source)
     if package == "narwhals":
-        # A Series may be counted, whoever wraps it.
+        # A Series may be counted, whatever wraps it.
         return counted_table(source.to_native(), format)
     if package in ("pandas", "modin"):
         return _of_series(with_known_texts(source), format)
@@ -96,7 +96,7 @@ def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: 
 
 
 def _counts(values: Iterable[Any]) -> Any:
-    """Return counts as an Arrow array, having refused what is none: each by itself, whatever the others are."""
+    """Return counts as an Arrow array, and refuse invalid ones: each by itself, whatever the others are."""
     import pyarrow as pa
 
     counts = [whole_count(value) for value in values]
@@ -122,7 +122,7 @@ def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
 
 
 def with_known_texts(source: Any) -> Any:
-    """Return a table or series of pandas without texts that Arrow holds as views: pandas can do little with these."""
+    """Return a table or series of pandas without texts stored as Arrow views, which pandas hardly supports."""
     if type(source).__module__.partition(".")[0] != "pandas" or not hasattr(source, "dtypes"):
         return source
     if not hasattr(source, "columns"):

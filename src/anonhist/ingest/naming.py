@@ -2,15 +2,15 @@
 
 A name (see :func:`~anonhist.numeric.value_name.value_name`) depends on the value and on the declared type of its
 column, and on no other row: see docs/proofs/users.md, §0. An engine without missing whole numbers, such as pandas,
-holds a column of them in floating point as soon as one row lacks its value; no other row may be read differently
-because of that.
+holds a column of them in floating point as soon as one value is missing; this must not change how any other row is
+read.
 
-The order in which a user's rows count is that of values, too. The codes of categories are often given by first
-appearance, so one user would decide which rows of all others count: categories are compared as text.
+A user's rows also count in the order of values. The codes of categories are often assigned by first appearance, so one
+user could decide which rows of all others count: categories are compared as text.
 
-Where types do not bind (objects of pandas, SQLite, a column of Parquet files whose types differ), each value is named
-for itself and says of what kind it is. Where SQL reads the values, the table has their names, as text, in place of the
-column, and their kinds in another column beside it. Objects of pandas are named by Python.
+If types do not bind (objects of pandas, SQLite, a column of Parquet files whose types differ), each value is named
+separately, with its kind. If SQL reads the values, the table has their names, as text, in place of the column, and
+their kinds in another column beside it. Objects of pandas are named by Python.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, val
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Kinds of values, in their order: numbers before text before bytes.
+# Kinds of values, in order: numbers before text before bytes.
 WHOLE, FRACTION, LARGE, TEXT, BYTES = "1 whole", "1 fraction", "1 large", "2 text", "3 bytes"
 _CLASS_OF_NUMBERS = "1"
-# The columns of an order that is total over values of several kinds.
+# The columns of a total order of values of several kinds.
 RANKS = ("rank_class", "rank_number", "rank_by")
 
 
-# What SQLite orders by itself as it should: the column of that is called so, too.
+# Values that SQLite orders correctly: the suffix of their column.
 ORDER = "\x1forder"
 
 
 class Declared(Enum):
-    """What a column is declared to hold, which binds nobody; the column of its kinds is called so."""
+    """The declared content of a column, which is not binding; its value is the suffix of the column of kinds."""
 
     NUMBERS = "\x1fkinds, of numbers"
     TRUTH = "\x1fkinds, of truth values"
@@ -48,18 +48,18 @@ class Declared(Enum):
     ANYTHING = "\x1fkinds"
 
     def column(self, name: str) -> str:
-        """Return what the column is called that has the kinds of another's values; no name of a person's ends so."""
+        """Return the name of the column with the kinds of another's values; no column of a user ends like this."""
         return f"{name}{self.value}"
 
 
 def declared(table: Any, name: str) -> Declared | None:
-    """Return what a column is declared to hold whose values are named one by one; None if its type binds."""
+    """Return the declared type of a column whose values are named one by one; None if its type binds."""
     names = table.collect_schema().names()
     return next((each for each in Declared if f"{name}{each.value}" in names), None)
 
 
 def names_of(values: Iterable[Any], *, only_whole: bool = False) -> Any:
-    """Return the names of values as an Arrow array of large texts, null where a value is missing.
+    """Return the names of values as an Arrow array of large texts, null if a value is missing.
 
     Values without a name, or with one that files cannot hold, are refused.
     """
@@ -74,7 +74,7 @@ def names_of(values: Iterable[Any], *, only_whole: bool = False) -> Any:
         ) from None
 
 
-# Of YYYY-MM-DD HH:MM:SS, and with milliseconds, microseconds or nanoseconds.
+# The length of YYYY-MM-DD HH:MM:SS, and with milliseconds, microseconds or nanoseconds.
 _SECONDS, _MILLIS, _MICROS, _NANOS = 19, 23, 26, 29
 _STEPS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 # The seconds from 1970 to the years 0 and 10,000.
@@ -82,7 +82,7 @@ _FOUR_DIGITS = (-62_167_219_200, 253_402_300_800)
 
 
 def without_zeros(text: Any) -> Any:
-    """Return texts of decimals with no zeros at their end and no point before nothing, and other texts as they are."""
+    """Return texts of decimals without trailing zeros or a trailing point, and other texts unchanged."""
     import narwhals as nw
 
     trimmed = text.str.replace_all(r"\.?0+$", "")
@@ -90,9 +90,9 @@ def without_zeros(text: Any) -> Any:
 
 
 def time_text(table: Any, name: str) -> Any:
-    """Return the text of times, in UTC if they have a zone, with 6 or 9 digits of a fraction, or none where it is zero.
+    """Return the text of times, in UTC if they have a zone, with 6 or 9 fractional digits, or none if they are zero.
 
-    Those of most engines are in UTC already: see :mod:`~anonhist.ingest.plain_types`.
+    Times of most engines are already in UTC: see :mod:`~anonhist.ingest.plain_types`.
     """
     import narwhals as nw
 
@@ -105,20 +105,20 @@ def time_text(table: Any, name: str) -> Any:
     if table.implementation.is_duckdb():
         return _padded(text, kind.time_unit)
     has_fraction = text.str.slice(_SECONDS, 1) == nw.lit(".")
-    # Cut rather than matched: patterns take several times as long.
+    # Cutting is used instead of matching, because patterns take several times as long.
     nine = nw.concat_str(text, nw.lit("0" * 8)).str.slice(0, _NANOS)
     six = nine.str.slice(0, _MICROS)
     written = nw.when(six.str.slice(_SECONDS) == nw.lit(".000000")).then(text.str.slice(0, _SECONDS)).otherwise(six)
     if kind.time_unit == "ns":
         written = nw.when(nine.str.slice(_MICROS) == nw.lit("000")).then(written).otherwise(nine)
-    # Texts of years that have more digits, or lie before the first, are left as they are.
+    # Texts of years with more digits, or before the first, stay unchanged.
     return nw.when(has_fraction).then(written).otherwise(text)
 
 
 def _cut(column: Any, unit: Any) -> Any:
-    """Return the text of times of Polars, which writes all digits of their unit, without what numbers say is zero.
+    """Return the text of times of Polars, which writes all digits of their unit, without zeros that numbers indicate.
 
-    To look into the texts takes longer than to write them.
+    Inspecting the texts takes longer than writing them.
     """
     import narwhals as nw
 
@@ -128,14 +128,14 @@ def _cut(column: Any, unit: Any) -> Any:
         written = nw.when(count % 1_000 == 0).then(text.str.slice(0, _MICROS)).otherwise(text)
     written = nw.when(count % steps == 0).then(text.str.slice(0, _SECONDS)).otherwise(written)
     if unit == "ns":
-        # Such times are of the years 1677 to 2262.
+        # Such times are in the years 1677 to 2262.
         return written
     first, end = (seconds * steps for seconds in _FOUR_DIGITS)
     return nw.when((count >= first) & (count < end)).then(written).otherwise(text)
 
 
 def _padded(text: Any, unit: Any) -> Any:
-    """Return the text of times of DuckDB, padded with zeros, by few branches: it writes a time anew for each."""
+    """Return the text of times of DuckDB, padded with zeros, with few branches: DuckDB writes a time again for each."""
     import narwhals as nw
 
     length = text.str.len_chars()
@@ -145,7 +145,7 @@ def _padded(text: Any, unit: Any) -> Any:
     if unit == "ns":
         padded = nw.when(length > _MICROS).then(zeros.str.slice(0, _NANOS)).otherwise(padded)
         is_short = is_short | (length > _MICROS) & (length < _NANOS)
-    # Texts of years that have more digits, or lie before the first, are left as they are.
+    # Texts of years with more digits, or before the first, stay unchanged.
     has_fraction = text.str.slice(_SECONDS, 1) == nw.lit(".")
     written = nw.when(is_short).then(nw.when(has_fraction).then(padded).otherwise(text)).otherwise(text)
     if unit == "ms":
@@ -155,7 +155,7 @@ def _padded(text: Any, unit: Any) -> Any:
 
 
 def clock_text(table: Any, name: str) -> Any:
-    """Return the text of times of day, with six digits of a second's fraction or nine, and without one that is zero."""
+    """Return the text of times of day, with six or nine fractional digits of a second, or none if they are zero."""
     import narwhals as nw
 
     if table.implementation.is_duckdb():
@@ -170,7 +170,7 @@ def clock_text(table: Any, name: str) -> Any:
 
 
 def seconds_text(table: Any, name: str) -> Any:
-    """Return durations as numbers of seconds, as :func:`~anonhist.numeric.value_name.time_name` does."""
+    """Return durations as numbers of seconds, like :func:`~anonhist.numeric.value_name.time_name`."""
     import narwhals as nw
 
     durations = nw.col(name).dt
@@ -182,16 +182,16 @@ def seconds_text(table: Any, name: str) -> Any:
     return without_zeros(nw.concat_str(sign, (size // 10**digits).cast(nw.String), nw.lit("."), fraction))
 
 
-# The column that is 0 where a row holds a value without a name, else 1; only where the types of columns allow that.
+# The column that is 0 if a row holds a value without a name, else 1; only if the types of columns permit this.
 NAMED = "named"
 _PLAIN_DIGITS = 6
 
 
 def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
-    """Return the names of a column's values as text, null where there is no value: an expression, or a series.
+    """Return the names of a column's values as text, null if missing: an expression, or a series.
 
-    Values without a name have some text; :func:`name_columns` tells them apart. With ``only_whole``, fractions have no
-    name, and neither have lists and structures, the numbers in which may have become floats as well.
+    Values without a name have some text; :func:`name_columns` identifies them. With ``only_whole``, fractions have no
+    name, and neither do lists and structures, because numbers in them may also have become floats.
     """
     import narwhals as nw
 
@@ -201,12 +201,12 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     if declared(table, name) is not None:
         return column
     if kind == nw.String:
-        # Untouched, engines count dictionary-encoded text as such: a fifth faster. Ibis takes enumerations for text,
-        # which they become only where text is needed.
+        # If unchanged, engines count dictionary-encoded text as such, a fifth faster. Ibis treats enumerations as text,
+        # but they become text only when needed.
         return nw.concat_str(column, nw.lit("")) if table.implementation.is_ibis() else column
     check_holds_names(table, name, only_whole=only_whole)
     if _is_named_one_by_one(table, kind):
-        # pandas writes out each value of such a column as all others allow, and some hold values of several types.
+        # pandas writes each value of such a column as all others permit, and some columns hold values of several types.
         names = table.to_native()[name].map(partial(value_name, only_whole=only_whole)).astype(object)
         return nw.from_native(names, series_only=True).alias(name)
     text = column.cast(nw.String)
@@ -225,11 +225,11 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
 
 
 def _is_named_one_by_one(table: Any, kind: Any) -> bool:
-    """Return whether Python names the values of a column of pandas, which writes them as others beside them allow."""
+    """Return whether Python names the values of a pandas column, which pandas would write as the others permit."""
     import narwhals as nw
 
     if isinstance(kind, nw.Decimal):
-        # Arrow writes small ones of more digits with an exponent.
+        # Arrow writes small decimals with more digits with an exponent.
         return is_of_pandas(table) and getattr(kind, "scale", _PLAIN_DIGITS + 1) not in range(_PLAIN_DIGITS + 1)
     kinds = nw.Object | nw.Categorical | nw.Enum | nw.Datetime | nw.Duration | nw.Unknown
     return is_of_pandas(table) and isinstance(kind, kinds)
@@ -238,14 +238,14 @@ def _is_named_one_by_one(table: Any, kind: Any) -> bool:
 def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
     """Return the column ``named`` of a selection, or nothing if all values of columns of these types have names.
 
-    ``columns`` says of each column whether fractions have no name there.
+    ``columns`` says, for each column, whether fractions have no name.
     """
     import narwhals as nw
 
     nameless = []
     for name, only_whole in columns.items():
         if holds_objects(table, name):
-            # Python refuses them where it names them.
+            # Python refuses them when it names them.
             continue
         kind, column = table.collect_schema()[name], nw.col(name)
         held = declared(table, name)
@@ -256,7 +256,7 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
         if kind.is_float():
             has_name = _is_whole(table, name) if only_whole else _is_small(column)
         elif only_whole and isinstance(kind, nw.Decimal | nw.Duration) and not _is_named_one_by_one(table, kind):
-            # Those are refused as they are named.
+            # These are refused when they are named.
             has_name = as_text(table, name).str.contains("^-?[0-9]+$")
         else:
             continue
@@ -271,7 +271,7 @@ _NOT_COMPARED = {"DuckDB union", "DuckDB variant", "Spark interval"}
 
 
 def identity_of(table: Any, name: str) -> Any:
-    """Return what tells users apart, null where there is no value: an expression, or a series."""
+    """Return a value that distinguishes users, null if missing: an expression, or a series."""
     import narwhals as nw
 
     if holds_objects(table, name):
@@ -280,23 +280,23 @@ def identity_of(table: Any, name: str) -> Any:
     if isinstance(kind, nw.Unknown) and _type_of_engine(table, name) in _NOT_COMPARED:
         raise DataError("The column of users has a type whose values cannot all be compared: convert it to text first.")
     if isinstance(kind, nw.Object | nw.String | nw.Categorical | nw.Enum):
-        # Categories of pandas may be 1 and "1", which have one name.
-        # As it is written: a column of SQLite may have a collation under which "ann" and "ANN" are equal.
+        # Categories of pandas may be 1 and "1", which have one name. The text is exact, because a column of SQLite may
+        # have a collation under which "ann" and "ANN" are equal.
         return as_text(table, name)
     if not kind.is_float():
-        # Untouched, engines group dictionary-encoded text as such.
+        # If unchanged, engines group dictionary-encoded text as such.
         return column
-    # Arrow tells −0 from 0.
+    # Arrow distinguishes −0 from 0.
     return nw.when(~is_missing(table, name)).then(column + nw.lit(0.0))
 
 
 def has_no_type(table: Any, name: str) -> bool:
-    """Return whether a column has the type of none, which engines and writers give it where all values are missing."""
+    """Return whether a column has the null type, which engines and writers use if all values are missing."""
     return _type_of_engine(table, name) in {"DuckDB null", "Spark void", "null", "null[pyarrow]"}
 
 
 def _type_of_engine(table: Any, name: str) -> str:
-    """Return what the engine calls the type of a column, with the engine where others may call another type so."""
+    """Return the engine's name of a column's type, with the engine if others may use that name for another type."""
     native, kind = table.to_native(), table.implementation
     if kind.is_duckdb():
         return f"DuckDB {dict(zip(native.columns, native.types, strict=True))[name].id}"
@@ -324,7 +324,7 @@ def check_batch(batch: Any, *, only_whole: bool = False) -> None:
 
 
 def is_missing(table: Any, name: str) -> Any:
-    """Return whether there is no value: null, or NaN, which some engines keep apart from null and some do not."""
+    """Return whether a value is missing: null, or NaN, which some engines distinguish from null and some do not."""
     import narwhals as nw
 
     column = nw.col(name)
@@ -333,8 +333,8 @@ def is_missing(table: Any, name: str) -> Any:
     if not table.collect_schema()[name].is_float():
         return column.is_null()
     if table.implementation.is_duckdb():
-        # It takes a Parquet file's largest number, which leaves NaN out, for proof that there is none; where it asks
-        # whether numbers are finite, it looks.
+        # For the engine, the largest number in a Parquet file, which ignores NaN, proves that there is none; to test
+        # whether numbers are finite, it reads them.
         return column.is_null() | (~column.is_finite() & (column != math.inf) & (column != -math.inf))
     return column.is_null() | column.is_nan()
 
@@ -345,7 +345,7 @@ def is_of_pandas(table: Any) -> bool:
 
 
 def is_sqlite(table: Any) -> bool:
-    """Return whether SQLite holds the table: it stores NaN as null, and has no question for it."""
+    """Return whether SQLite holds the table: it stores NaN as null, and has no test for it."""
     return bool(table.implementation.is_ibis()) and table.to_native().get_backend().name == "sqlite"
 
 
@@ -359,7 +359,7 @@ def _is_whole(table: Any, name: str) -> Any:
 
 
 def _small_or_half(table: Any, name: str) -> Any:
-    """Return small numbers, and ½ for all others, NaN too: some engines round to a whole number, which must fit."""
+    """Return small numbers, and ½ for all others, including NaN: some engines round to a number that must fit."""
     import narwhals as nw
 
     column = nw.col(name)
@@ -367,11 +367,11 @@ def _small_or_half(table: Any, name: str) -> Any:
 
 
 def order_of(table: Any, name: str) -> dict[str, Any]:
-    """Return what to order a table by, by the names of :data:`RANKS`, null where there is no value.
+    """Return the columns by which to order a table, named as in :data:`RANKS`, null if missing.
 
-    Whole numbers are compared as floating point, as pandas holds them where one is missing: from 2^53 on, numbers that
-    are close are equal. Where types do not bind, values are ordered by their kinds, and then by themselves: numbers as
-    floats, texts as written, bytes.
+    Whole numbers are compared in floating point, as pandas holds them if one is missing: from 2^53 on, close numbers
+    are equal. If types do not bind, values are ordered by kind, and then by value: numbers as floats, texts as written,
+    bytes.
     """
     import narwhals as nw
 
@@ -388,19 +388,19 @@ def order_of(table: Any, name: str) -> dict[str, Any]:
 
 
 def numbers_of(name: str, held: Declared) -> tuple[Any, Any]:
-    """Return whether values that are named one by one are numbers, and these as floats, 0 elsewhere."""
+    """Return whether values that are named one by one are numbers, and these as floats, 0 for other values."""
     import narwhals as nw
 
     is_number = nw.col(held.column(name)).str.slice(0, 1) == _CLASS_OF_NUMBERS
-    # Engines may cast rows of which they are not asked.
+    # Engines may also cast rows that are not selected.
     return is_number, nw.when(is_number).then(nw.col(name)).otherwise(nw.lit("0")).cast(nw.Float64)
 
 
 def whole_as_floats(table: Any, name: str) -> Any:
-    """Return a column of whole numbers of pandas as one of floats: a series."""
+    """Return a pandas column of whole numbers as a series of floats."""
     import narwhals as nw
 
-    # Arrow's cast, which pandas uses for columns of Arrow, refuses numbers that a float would round.
+    # Arrow's cast, which pandas uses for Arrow columns, refuses numbers that a float would round.
     return nw.from_native(table.to_native()[name].astype("float64"), series_only=True)
 
 
@@ -415,6 +415,6 @@ def _order_of_type(table: Any, name: str) -> Any:
     if kind.is_integer():
         column = column.cast(nw.Float64)
     elif kind.is_float():
-        # pandas cannot sort columns of Arrow that hold both −0 and 0.
+        # pandas cannot sort Arrow columns that hold both −0 and 0.
         column = column + nw.lit(0.0)
     return nw.when(~is_missing(table, name)).then(column)

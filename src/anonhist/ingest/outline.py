@@ -1,13 +1,13 @@
-"""What a reading takes of a source, by its schema alone: no row is asked for, and nothing that rows decide is told.
+"""What a reading takes from a source, by its schema alone: it reads no row, and reveals nothing that rows determine.
 
-A source whose columns are declared, or said by a header line, is opened, and its queries are made up to where users are
-bounded, so that what the schema refuses is refused as a reading would refuse it; none is run. Names of columns are told
-where somebody declared them or said them: a header line counts as one once a word of it was said
-(see :mod:`~anonhist.ingest.columns`).
+A source whose columns are declared, or named by a header line, is opened, and its queries are built up to the bounding
+of users, so that the schema causes the same refusals as a reading; no query is run. Column names are shown if they were
+declared or given by the caller: a header line counts as one once a word of it was given (see
+:mod:`~anonhist.ingest.columns`).
 
-In place of text without a header line and of JSON lines an empty table is opened that has what the call says. Of a view
-that infers its columns not even that can be made: whatever is told of these is what was said. An error that may tell of
-rows is left to the reading, which is charged.
+In place of text without a header line and of JSON lines, an empty table with the columns of the call is opened. For a
+view that infers its columns, not even that is possible: its outline shows only what the call says. An error that may
+reveal rows is left to the reading, which is charged.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ROWS = {
 
 
 class Taken(NamedTuple):
-    """A column that is read: what for, its name, None if that may be data, and what its values are taken for."""
+    """A column that is read: its role, its name (None if that may be data), and how its values are interpreted."""
 
     role: str
     name: str | None
@@ -58,7 +58,7 @@ class Taken(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What a reading takes of a source; ``unread`` are the names of its other columns, None if they may be data."""
+    """The parts of a source that a reading takes; ``unread`` has its other columns' names, None if they may be data."""
 
     source: str
     rows: str
@@ -67,7 +67,7 @@ class Outline(NamedTuple):
 
 
 def outline_profile(source: Source, protection: Protection) -> Outline:
-    """Return what :func:`~anonhist.ingest.read.read_profile` takes of a source, or refuse it by its schema."""
+    """Return what :func:`~anonhist.ingest.read.read_profile` takes from a source, or refuse it by its schema."""
     with _opened(source, protection) as opened:
         if opened is None:
             return _of_words(source, protection)
@@ -83,9 +83,9 @@ def outline_groups(
     levels: Levels | None,
     bounded: tuple[Bounded, int] | None,
 ) -> Outline:
-    """Return what :func:`~anonhist.ingest.groups.read.read_groups` takes of a source, or refuse it by its schema.
+    """Return what :func:`~anonhist.ingest.groups.read.read_groups` takes from a source, or refuse it by its schema.
 
-    ``groups`` are those that are listed; None if they are to be found.
+    ``groups`` are the listed groups; None if they should be found.
     """
     rows = rows_of_groups(source, protection, groups, to_find=groups is None)
     with _opened(source, protection) as opened:
@@ -96,7 +96,7 @@ def outline_groups(
 
 
 def outline_windows(source: Source, asked: WindowsAsked) -> Outline:
-    """Return what a reading of cumulative windows takes of a source, or refuse it by its schema."""
+    """Return what a reading of cumulative windows takes from a source, or refuse it by its schema."""
     source.refuse_labels("column of dates")
     protection, date = asked.protection, asked.dates[0].column
     with _opened(source, protection, date) as opened:
@@ -107,7 +107,7 @@ def outline_windows(source: Source, asked: WindowsAsked) -> Outline:
 
 
 def outline_parts(paths: Any, max_per_user: int | None, unit: PrivacyUnit | None, **settled: Any) -> Outline:
-    """Return what is read of parts, which say themselves what they hold, or refuse what they do not allow."""
+    """Return what is read of parts, which declare their content, or refuse an incompatible request."""
     refuse_settled(**settled)
     parts = Parts(paths, check_bound(max_per_user))
     unit_of_profile(unit, parts.max_per_user)
@@ -117,7 +117,7 @@ def outline_parts(paths: Any, max_per_user: int | None, unit: PrivacyUnit | None
 
 @contextmanager
 def _opened(source: Source, protection: Protection, *others: str) -> Iterator[Opened | None]:
-    """Open a source for its schema, in place of text without one an empty table; None where rows may decide that."""
+    """Open a source for its schema, or an empty table for text without one; return None if rows may decide it."""
     if source.holder.declares():
         with source.open(protection, *others) as opened:
             yield opened
@@ -132,7 +132,7 @@ def _opened(source: Source, protection: Protection, *others: str) -> Iterator[Op
 
 
 def _refuse_for_all_rows(source: Source, protection: Protection, *others: str) -> None:
-    """Refuse a text for what its name and the call say; at most beginnings of local files are looked at for that."""
+    """Refuse a text for its name and the call; at most the beginnings of local files are inspected for that."""
     if not source.holder.is_ours or is_remote(source.holder.of):
         return
     try:
@@ -144,7 +144,7 @@ def _refuse_for_all_rows(source: Source, protection: Protection, *others: str) -
 
 
 def _names(source: Source, said: tuple[str | None, ...]) -> list[str]:
-    """Return what a call says of the columns of a text without a header line, and places for what it leaves unsaid."""
+    """Return the columns that a call names in a text without a header line, and positions for the others."""
     form, rows = source.holder.form, source.rows
     if form is Form.JSON:
         return keys_to_read((*rows.keys(), *said))
@@ -160,7 +160,7 @@ def _names(source: Source, said: tuple[str | None, ...]) -> list[str]:
 
 
 def _of_words(source: Source, protection: Protection, date: str | None = None) -> Outline:
-    """Return what a call says of a source whose columns its rows may decide."""
+    """Return what a call says about a source whose columns may depend on its rows."""
     roles = {
         "label": source.rows.label,
         "count": source.rows.column_of_counts,
@@ -184,7 +184,7 @@ def _outline(
     source: Source, opened: Opened, columns: Columns, protection: Protection, date: str | None = None
 ) -> Outline:
     """Return the outline of an open source."""
-    # Made and never run: a column whose values have no names is refused.
+    # Built but never run: a column whose values have no names is refused.
     (prevalences_query if columns.rows == "prevalences" else named_rows)(with_dates(opened.table, columns), columns)
     table, header = opened.table, opened.header
     roles = {
@@ -215,16 +215,16 @@ def _outline(
 
 
 def _is_public(source: Source, header: Header, said: tuple[str | None, ...]) -> Callable[[str], bool]:
-    """Return what tells whether a name is public: that of a declared column, or one that was said."""
+    """Return a test of whether a name is public: a declared column, or a name that was given."""
     known = {name for names in COUNTED.values() for name in names}
     known |= {name for name in (*said, source.rows.label, source.rows.column_of_counts) if name is not None}
-    # Names of places are no words of a line, and of the rest no others are there than were said.
+    # Names of positions are not words of a line, and the only other names are those that were given.
     is_header = not header.is_line or not known.isdisjoint(header.names)
     return lambda name: is_header or name in known
 
 
 def _held(table: Any, name: str, source: Source) -> str:
-    """Return what the values of a column are taken for, by the type that its schema says."""
+    """Return how the values of a column are interpreted, by the type in its schema."""
     import narwhals as nw
 
     if source.holder.form is Form.JSON:
@@ -250,12 +250,12 @@ def _held(table: Any, name: str, source: Source) -> str:
 
 
 def _whole(held: str) -> str:
-    """Return what a column of counts is taken for, of which every value must be one."""
+    """Return how a column of counts is interpreted, in which every value must be a count."""
     return held if held == _WHOLE else f"whole numbers, from {held}"
 
 
 def _held_by(table: Any, part: Part, source: Source) -> str:
-    """Return what a grouping column is taken for, or the dates of a column."""
+    """Return how a grouping column, or the dates of a column, are interpreted."""
     if part.period is not None:
         return f"dates, by {part.period.value}; {_held(table, part.column, source)}"
     return _held(table, part.column, source)

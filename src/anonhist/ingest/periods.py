@@ -1,13 +1,12 @@
-"""Days, weeks and months of dates, named alike by every engine and by Python.
+"""Days, weeks and months of dates, with the same names on every engine and in Python.
 
 Weeks are those of ISO 8601, named by their Monday. Queries have a week's number since 1 January of year 1, a Monday,
-with zeros before it: texts of all periods ascend as time does. Dates before year 1 and after 9999 have no period.
-
-Times with a zone are taken in UTC: a Parquet file keeps no other zone, and engines show such times in the zone of the
-machine or the connection. Text is taken as written, if it begins with a date, else it has no period.
+padded with zeros: texts of all periods ascend with time. Dates before year 1 and after 9999 have no period. Times with
+a zone are converted to UTC: a Parquet file keeps no other zone, and engines show such times in the zone of the machine
+or the connection. Text that begins with a date is used as written; other text has no period.
 
 Engines of SQL count days, from which the number of a week follows; elsewhere it is whole-number arithmetic on year,
-month and day, which these engines would repeat wherever it is used. pandas has each date found by Python.
+month and day, which these engines would repeat wherever it is used. For pandas, Python finds each date.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ from anonhist.ingest.plain_types import holds_objects, is_spark, mapped_objects,
 from anonhist.ingest.warehouses import finite
 from anonhist.numeric.value_name import is_missing
 
-# The dates of Python: years 1 to 9999, days that the month has. One expression, as SQLite limits the depth of a query.
+# The dates of Python: years 1 to 9999, days that exist in the month. This is one expression, because SQLite limits the
+# depth of a query.
 _YEAR = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
 DATE = (
@@ -37,12 +37,12 @@ DATE = (
 # Days since 1 January of year 1 that have a week, and the digits of its number.
 LAST_DAY = date.max.toordinal() - 1
 WEEK_DIGITS = 6
-# In queries, before what is no week: the name of the group of all others.
+# In queries, the prefix of a text that is not a week: the name of the group of all others.
 _NO_WEEK = "="
 
 
 class Period(Enum):
-    """What of a date a group is made of."""
+    """The period of a date that makes a group."""
 
     DAY = "day"
     WEEK = "week"
@@ -59,17 +59,17 @@ class Period(Enum):
         return day.replace(day=1) if self is Period.MONTH else day
 
     def key_of(self, name: str) -> str:
-        """Return what queries have in the place of a name: of weeks the number, else the name."""
+        """Return the query text of a name: for weeks the number, otherwise the name."""
         if self is not Period.WEEK:
             return name
         day = _day_of(name)
-        # Another group may be called as a day that is no Monday.
+        # Another group may be named like a day that is not a Monday.
         if day is None or self.name_of(day) != name:
             return f"{_NO_WEEK}{name}"
         return f"{(day.toordinal() - 1) // 7:0{WEEK_DIGITS}}"
 
     def name_at(self, key: str) -> str:
-        """Return the name in the place of which queries have this."""
+        """Return the name with this query text."""
         if self is not Period.WEEK:
             return key
         return key[1:] if key.startswith(_NO_WEEK) else date.fromordinal(7 * int(key) + 1).isoformat()
@@ -80,7 +80,7 @@ class Period(Enum):
         return list(dict.fromkeys(map(self.name_of, days)))
 
     def listed_name(self, value: Any) -> str:
-        """Return the name of a period that a person lists: by its first day, or for months also "2026-11"."""
+        """Return the name of a listed period: given by its first day, or for months also "2026-11"."""
         is_month = self is Period.MONTH and isinstance(value, str) and len(value) == len("YYYY-MM")
         day = _day_of(f"{value}-01" if is_month else value)
         if day is None:
@@ -95,7 +95,7 @@ class Period(Enum):
 
 
 def _day_of(value: Any) -> date | None:
-    """Return the day that a value says, None if it is no day."""
+    """Return the day that a value states; None if it is not a day."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -121,15 +121,15 @@ def text_of(value: Any) -> str | None:
         return str(value)[:10]
     if not isinstance(value, date):
         return None
-    # A time is a date, too.
+    # A time is also a date.
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC)
     return str(value.isoformat())[:10]
 
 
 def key_of_text(text: str, period: Period) -> str | None:
-    """Return the key of the period of a text of ten characters, None if it is no date."""
-    # Python reads other ways to write a date, too.
+    """Return the key of the period of a text of ten characters; None if it is not a date."""
+    # Python also accepts other notations of a date.
     if not re.match(DATE, text):
         return None
     return period.key_of(period.name_of(date.fromisoformat(text)))
@@ -154,7 +154,7 @@ def in_utc(table: Any, columns: list[str]) -> Any:
 
 
 def _in_utc_of_pandas(table: Any, columns: list[str]) -> Any:
-    """Return a table of pandas with times in UTC; Narwhals does not know all of its types of times with a zone."""
+    """Return a pandas table with times in UTC; Narwhals does not know all of its types of times with a zone."""
     import narwhals as nw
 
     native = table.to_native()
@@ -164,16 +164,16 @@ def _in_utc_of_pandas(table: Any, columns: list[str]) -> Any:
 
 
 def is_zoned_of_pandas(table: Any, column: str) -> bool:
-    """Return whether a column of pandas holds times with a zone."""
+    """Return whether a pandas column holds times with a zone."""
     kind = table.to_native()[column].dtype
     arrow = getattr(kind, "pyarrow_dtype", None)
     return getattr(kind if arrow is None else arrow, "tz", None) is not None
 
 
 def with_weeks(table: Any, columns: dict[str, tuple[str, str]]) -> Any:
-    """Return a table in which SQL engines have put the keys of weeks of some columns into columns of other names.
+    """Return a table with added columns that hold the week keys of some columns, computed by SQL engines.
 
-    ``columns`` has, for each new column, that of dates, and what sentences call its weeks.
+    ``columns`` has, for each new column, the column of dates, and the name of its weeks in sentences.
     """
     import narwhals as nw
 
@@ -203,13 +203,13 @@ def with_weeks(table: Any, columns: dict[str, tuple[str, str]]) -> Any:
 
 
 def _week_in_sql(days: str, divided: str, text: str) -> str:
-    """Return the formula of a week's key, of a number of days since 1 January of year 1."""
+    """Return the formula of a week's key, from a number of days since 1 January of year 1."""
     week = f"lpad(CAST({days} {divided} 7 AS {text}), {WEEK_DIGITS}, '0')"
     return f"CASE WHEN {days} BETWEEN 0 AND {LAST_DAY} THEN {week} END"
 
 
 def _with_weeks_of_sqlite(table: Any, name: str, column: str) -> Any:
-    """Return a table of SQLite with the weeks of a column as Python finds them: SQLite takes no long formula."""
+    """Return a table of SQLite with the weeks of a column as found by Python: SQLite accepts no long formula."""
     import narwhals as nw
     from ibis import udf
 
@@ -223,12 +223,12 @@ def _week_of_text(text: str) -> str | None:
 
 
 def counts_days(table: Any) -> bool:
-    """Return whether :func:`with_weeks` is for the engine that holds a table."""
+    """Return whether :func:`with_weeks` supports the engine that holds a table."""
     return bool(table.implementation.is_ibis() or table.implementation.is_duckdb()) or is_spark(table)
 
 
 def _is_date(kind: Any, name: str) -> bool:
-    """Return whether a column holds dates, not text of them; refuse others."""
+    """Return whether a column holds dates rather than their text; refuse other columns."""
     import narwhals as nw
 
     if isinstance(kind, nw.Date | nw.Datetime):
@@ -239,7 +239,7 @@ def _is_date(kind: Any, name: str) -> bool:
 
 
 def period_key(table: Any, column: str, period: Period, told: str) -> Any:
-    """Return the keys of the periods that a column's dates are in (see :meth:`Period.key_of`), null without a date.
+    """Return the keys of the periods of a column's dates (see :meth:`Period.key_of`), null without a date.
 
     Sentences call the periods ``told``; a column whose type holds no dates is refused.
     """
@@ -266,10 +266,10 @@ def period_key(table: Any, column: str, period: Period, told: str) -> Any:
 
 
 def _week(year: Any, month: Any, day: Any) -> Any:
-    """Return the key of a week, of whole numbers."""
+    """Return the key of a week, from whole numbers."""
     import narwhals as nw
 
-    # Years and months from March on, so that a leap day is the last of its year.
+    # Years and months count from March, so that a leap day is the last of its year.
     years = year - 1 + (month + 9) // 12
     ordinal = day + (153 * ((month + 9) % 12) + 2) // 5 + 1461 * years // 4 - years // 100 + years // 400 - 306
     return ((ordinal - 1) // 7).cast(nw.String).str.zfill(WEEK_DIGITS)
@@ -283,7 +283,7 @@ def _valid(text: Any) -> Any:
 
 
 def _of_objects(table: Any, column: str, period: Period) -> Any:
-    """Return the keys of Python objects, dates and texts among them, as Python finds them."""
+    """Return the keys of Python objects, including dates and texts, as found by Python."""
 
     @cache
     def key_of(text: str) -> str | None:

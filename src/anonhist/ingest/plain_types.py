@@ -1,16 +1,16 @@
-"""Columns of types that engines write differently, or as their session says, made such that all name them alike.
+"""Columns of types that engines or sessions write differently, converted so that all engines name them alike.
 
-In SQL, texts are equal only if they are the same, whatever collation their columns have: under some "de" and "DE" are
-equal, so that one row could give the labels of others another name, and two users would be bounded as one.
+In SQL, texts are equal only if they are the same, whatever collation their columns have: under some, "de" and "DE" are
+equal, so one row could change the names of other rows' labels, and two users would be bounded as one.
 
-In SQL, times with a zone become the same times of UTC: a session's zone writes the two instants of an hour that is
-repeated in autumn alike. Durations become numbers of seconds, which are equal if the durations are; months have 30
-days, as they have where an engine compares them. PostgreSQL's numeric NaN is missing, as that of floats is. Polars has
-functions for times and durations (:func:`~anonhist.ingest.naming.as_text`).
+In SQL, times with a zone are converted to UTC: in a session's zone, both instants of the hour that is repeated in
+autumn look alike. Durations become numbers of seconds, which are equal if the durations are; months have 30 days, as in
+engines' comparisons. PostgreSQL's numeric NaN is missing, like that of floats. Polars has functions for times and
+durations (:func:`~anonhist.ingest.naming.as_text`).
 
 Python objects, pandas' columns of type ``object``, are named value by value
-(:func:`~anonhist.numeric.value_name.value_name`), and ordered by type and value. Packages take the type of some values
-for that of the others; here no value is looked at but for its own sake.
+(:func:`~anonhist.numeric.value_name.value_name`), and ordered by type and value. Packages infer the type of all values
+from some; here each value is inspected only for itself.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _OF_SPARK = {
 
 
 def with_plain_types(table: Any) -> Any:
-    """Return a Narwhals table whose texts are as written, times those of UTC and durations seconds, in SQL.
+    """Return a Narwhals table with texts as written and, in SQL, times in UTC and durations in seconds.
 
-    Names of columns of Spark must be such that it reads them.
+    Column names of Spark must be readable for it.
     """
     import narwhals as nw
 
@@ -77,12 +77,12 @@ def with_plain_types(table: Any) -> Any:
 
 
 def is_spark(table: Any) -> bool:
-    """Return whether Spark holds the table, itself or by a connection."""
+    """Return whether Spark holds the table, directly or through a connection."""
     return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
 
 
 def _formula_of_duckdb(kind: str) -> str:
-    # As texts, names of an enumeration would have the collation that a connection has by default.
+    # As texts, names of an enumeration would have the connection's default collation.
     return 'CAST({0} AS VARCHAR) COLLATE "binary"' if kind.startswith("ENUM(") else _OF_DUCKDB.get(kind, "")
 
 
@@ -93,12 +93,12 @@ def _formula_of_spark(kind: Any) -> str:
 
 
 def backquoted(name: str) -> str:
-    """Return a name as Spark's SQL writes it."""
+    """Return a name as quoted in Spark's SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
-    """Return a table of Spark whose columns are replaced by formulas, in which braces stand for the name."""
+    """Return a Spark table with columns replaced by formulas, in which braces stand for the name."""
     import narwhals as nw
 
     if not formulas:
@@ -110,7 +110,7 @@ def replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
 
 
 def _why_nameless(table: Any, name: str) -> str | None:
-    """Return why values of a column of pandas have no names: Arrow may hold lists, structures or intervals."""
+    """Return why values of a pandas column have no names: Arrow may hold lists, structures or intervals."""
     held = getattr(table.to_native().dtypes[name], "pyarrow_dtype", None)
     if held is None:
         return None
@@ -120,9 +120,9 @@ def _why_nameless(table: Any, name: str) -> str | None:
 
 
 def check_holds_names(table: Any, name: str, *, only_whole: bool) -> None:
-    """Refuse a column by a type whose values have no names: lists and structures, and durations of some engines.
+    """Refuse a column whose type's values have no names: lists and structures, and durations of some engines.
 
-    DuckDB and Spark write lists and structures out, each in one way, so these are names where fractions are, too.
+    DuckDB and Spark each write lists and structures in one way, so these texts are names if fractions are, too.
     """
     import narwhals as nw
 
@@ -141,21 +141,21 @@ _NOT_THERE = (
     "or numbers."
 )
 NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
-# What is ordered as it is, in this order of types; a time is a date, too, and a truth value a number.
+# Values that are ordered directly, in this order of types; a time is also a date, and a boolean a number.
 _TRUTH, _NUMBER, _TEXT, _DATE, _TIME, _ZONED, _CLOCK, _DURATION, _BYTES, _OTHER = range(10)
 
 
 def holds_objects(table: Any, name: str) -> bool:
-    """Return whether a column of a table in memory holds what no type says; refuse objects that are not in memory yet.
+    """Return whether a column of a table in memory holds untyped objects; refuse objects that are not in memory yet.
 
-    Besides objects of pandas and Polars these are types that Narwhals does not know of pandas, such as periods, and
-    some texts of Arrow.
+    Besides objects of pandas and Polars, these are pandas types that Narwhals does not know, such as periods, and some
+    texts of Arrow.
     """
     import narwhals as nw
 
     kind = table.implementation
     if kind.is_pandas_like():
-        # Narwhals looks into columns of objects.
+        # Narwhals inspects columns of objects.
         if str(table.to_native()[name].dtype) == "object":
             return True
         return isinstance(table.get_column(name).dtype, nw.Unknown) and _why_nameless(table, name) is None
@@ -178,15 +178,15 @@ def names_of_objects(table: Any, name: str, *, only_whole: bool) -> Any:
 
 
 def mapped_objects(table: Any, name: str, each: Callable[[Any], str | None]) -> Any:
-    """Return what a function makes of each value of a column, a text or None: a series."""
+    """Return a series with a function's result, a text or None, for each value of a column."""
     return _series(table, name, list(map(each, _values(table, name))), "text")
 
 
 def order_of_objects(table: Any, name: str) -> Any:
-    """Return the places of a column's values in an order that is total over all types, NaN where there is none.
+    """Return the ranks of a column's values in an order that is total over all types, NaN if missing.
 
-    Values are ordered by their types, and then by themselves: truth values, numbers as floats, texts, dates, times with
-    a date, those with a zone too, times of day, durations, bytes; then others, by their types' names and their own.
+    Values are ordered by type, and then by value: booleans, numbers as floats, texts, dates, times with a date (with or
+    without a zone), times of day, durations, bytes; then others, by their types' names and their own.
     """
     keys = list(map(_key, _values(table, name)))
     places = {key: place for place, key in enumerate(sorted({key for key in keys if key is not None}))}
@@ -194,17 +194,17 @@ def order_of_objects(table: Any, name: str) -> Any:
 
 
 def counts_of_objects(table: Any, name: str) -> Any:
-    """Return the whole numbers from 0 to 2^63 − 1 that a column holds, numbers or text, and −1 elsewhere: a series."""
+    """Return the whole numbers from 0 to 2^63 − 1 in a column, numbers or text, and −1 elsewhere: a series."""
     counts = map(whole_count, _values(table, name))
     return _series(table, name, [-1 if count is None else count for count in counts], "int64")
 
 
 def whole_count(value: object) -> int | None:
-    """Return the whole number from 0 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text."""
+    """Return the whole number from 0 to 2^63 − 1 that a value equals, if any: a number of any type, or its text."""
     if type(value) is int:
         return value if 0 <= value <= MAX_ITEMS else None
     if isinstance(value, timedelta | np.timedelta64):
-        # Named by its seconds.
+        # A duration is named by its seconds.
         return None
     try:
         found = _COUNT.fullmatch(value_name(value, only_whole=True) or "")
@@ -227,13 +227,13 @@ def _series(table: Any, name: str, values: list[Any], kind: str) -> Any:
         kinds: dict[str, Any] = {"text": nw.String, "float64": nw.Float64, "int64": nw.Int64}
         return nw.new_series(name, values, kinds[kind], backend="polars")
     native = table.to_native()[name]
-    # Texts of pandas' own type could not hold halves of characters.
+    # Texts of pandas' own type could not hold lone surrogates.
     made = type(native)(values, index=native.index, dtype="object" if kind == "text" else kind)
     return nw.from_native(made, series_only=True).alias(name)
 
 
 def _key(value: Any) -> tuple[Any, ...] | None:
-    """Return what to compare a value by, None if it is missing."""
+    """Return the comparison key of a value, None if it is missing."""
     if isinstance(value, str):
         return _TEXT, str(value)
     if is_missing(value):
@@ -255,7 +255,7 @@ def _key_of_others(value: Any) -> tuple[Any, ...]:
 
 
 def _instant(value: datetime) -> tuple[int, datetime]:
-    """Return what to compare times with a zone by, also those that are before year 1 or after 9999 in UTC."""
+    """Return the comparison key of times with a zone, even if they are before year 1 or after 9999 in UTC."""
     try:
         return 0, value.astimezone(UTC)
     except OverflowError:
@@ -263,7 +263,7 @@ def _instant(value: datetime) -> tuple[int, datetime]:
 
 
 def float_of(value: Any) -> float:
-    """Return a number as a float, an infinite one where it is too large for that."""
+    """Return a number as a float, infinite if it is too large for one."""
     try:
         return float(value)
     except OverflowError:

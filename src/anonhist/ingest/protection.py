@@ -1,4 +1,4 @@
-"""Whom a release protects, and which rows of each count: parsed once at the door, and passed on whole."""
+"""Whom a release protects, and which rows of each unit count: parsed once on input, and passed on whole."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _NOT_BOUNDED = (
 class Protection:
     """Public choices about a reading, as for ``read_groups``: what a release protects, and which rows count.
 
-    ``unit`` is None where nobody says whom, ``order_key`` where nothing is chosen at random; it is drawn anew where a
-    call gives none. ``grouping`` says by what rows are grouped, and has no groups yet. Rows for which ``where`` is not
-    true do not count, before anything is bounded.
+    ``unit`` is None if no unit is given, ``order_key`` if nothing is chosen at random; it is newly drawn if a call
+    gives none. ``grouping`` says how rows are grouped, and has no groups yet. Rows for which ``where`` is not true are
+    removed before anything is bounded.
     """
 
     unit: PrivacyUnit | None = None
@@ -92,7 +92,7 @@ class Protection:
 
     @property
     def columns_read(self) -> tuple[str | None, ...]:
-        """The columns that it takes, None for those that nobody names."""
+        """The columns that it takes, None for unnamed ones."""
         return self.user, self.order_by, *(part.column for part in self.grouping.parts)
 
     @property
@@ -102,12 +102,12 @@ class Protection:
 
     @property
     def said_where(self) -> str | None:
-        """The text of the condition, as releases have it."""
+        """The text of the condition, as releases store it."""
         return None if self.where is None else str(self.where)
 
     @property
     def bounded(self) -> tuple[Bounded, int]:
-        """What is bounded and how many are kept: groups, where they are bounded; refused if nothing is."""
+        """What is bounded and how many are kept: groups, if they are bounded; refused if nothing is."""
         grouping = self.grouping
         if grouping.groups_per_label is not None:
             return Bounded.GROUPS_OF_LABELS, grouping.groups_per_label
@@ -118,7 +118,7 @@ class Protection:
         raise UsageError(_NOT_BOUNDED)
 
     def columns(self, kind: RowKind, header: Header) -> Columns:
-        """Return the columns to read where rows are of this kind, under the names that the table has for them."""
+        """Return the columns to read for rows of this kind, under the table's names for them."""
         held = header.in_table
         parts = tuple(part.in_table(held(part.column)) for part in self.grouping.parts)
         return Columns(
@@ -136,7 +136,7 @@ class Protection:
 
 
 def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, count_users: bool) -> int | None:
-    """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
+    """Refuse half of a user bound; return the number of a user's items that count as a Python int."""
     if (user is None) != (max_per_user is None):
         raise UsageError(
             "`user` and `max_per_user` must be given together: name the user column, and give the number of items of "
@@ -156,7 +156,7 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, co
 
 
 def unit_of_profile(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:
-    """Return whom a release of one profile protects, or refuse what its counts do not bound."""
+    """Return whom a release of one profile protects, or refuse a unit that its counts do not bound."""
     if isinstance(unit, PrivacyUnit) and unit.needs_bounded_degrees:
         raise UsageError(
             "Counts of rows do not bound the degree of a node, so their profile cannot protect nodes: read the "
@@ -175,7 +175,7 @@ def unit_of_profile(unit: PrivacyUnit | None, max_per_user: int | None) -> Priva
 def protected_unit(
     unit: PrivacyUnit | None, per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
 ) -> PrivacyUnit:
-    """Return whom a release of all groups protects, or refuse what its bounds do not cover."""
+    """Return whom a release of all groups protects, or refuse a unit that its bounds do not cover."""
     protected = _protected_unit(unit, per_user, groups_per_user, groups_per_label)
     return protected if unit is None else replace(protected, name=unit.name)
 
@@ -187,7 +187,7 @@ def _protected_unit(
         raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
     if per_user is not None:
         bounded = PrivacyUnit.user(max_items=per_user, groups=groups_per_user or 1)
-        # A unit without groups says what a user may have in one; another may promise more than is kept.
+        # A unit without groups does not state a user's number in one; another unit may promise more than is kept.
         if unit not in (None, bounded, PrivacyUnit.user(max_items=per_user)):
             raise UsageError(f"The bounds make it a release for {bounded}: leave `unit` out.")
         return replace(bounded, in_one_group=groups_per_user == 1)

@@ -1,9 +1,9 @@
 """The queries, written once for every engine: bound each user, count each label, count the counts.
 
-Where all labels do not fit in memory, DuckDB counts in 4, 16, … up to 256 passes, each of the labels of one residue of
+If the labels do not fit in memory, DuckDB counts in 4, 16, … up to 256 passes, each over the labels with one residue of
 a hash. All rows of a label are in the same pass, so the number of passes changes the time and not the counts. Each pass
-reads all data again, so this is for what can be read again, the same and fast: Parquet files on this machine. A view or
-a computed column may change with every reading, and a row could then count in several passes.
+reads all data again, so this is only for data that can be quickly read again, unchanged: Parquet files on this machine.
+A view or a computed column may change with every reading, and a row could then count in several passes.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ class Columns:
     # Whether labels that are numbers must be whole.
     only_whole: bool = False
     grouping: Grouping = UNGROUPED
-    # What a row says, and where data that are counted say it.
+    # What a row stands for, and where counted data hold it.
     rows: str = "events"
     count: str | None = None
     prevalence: str | None = None
-    # The column of dates of cumulative windows, and the days that are listed.
+    # The column of dates of cumulative windows, and the listed days.
     days: tuple[Part, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)
 class Pass:
-    """Which labels a query counts: those whose hash modulo ``of`` is ``number``."""
+    """The labels that a query counts: those with hash ``number`` modulo ``of``."""
 
     number: int
     of: int
@@ -84,8 +84,8 @@ ALL_LABELS = Pass(0, 1)
 def events_query(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any:
     """Return the lazy query (count, is_null, prevalence) over a table with one row per event.
 
-    A fourth column ``named`` is 0 for values without a name, where there may be some; a column ``group`` has the text
-    of the group, and each is counted on its own. Only DuckDB counts some of the ``labels``.
+    A fourth column ``named`` is 0 for values without a name, if there may be some; a column ``group`` has the text of
+    the group, and each group is counted separately. Only DuckDB can count some of the ``labels``.
     """
     import narwhals as nw
 
@@ -102,13 +102,14 @@ def events_query(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any
 
 
 def bounded_rows(table: Any, columns: Columns) -> Any:
-    """Return the rows that count of a table with one row per event, their labels as text in the column ``label``.
+    """Return the counted rows of a table with one row per event, their labels as text in the column ``label``.
 
-    Rows without a user go first, whatever else they hold. Of each user ``max_per_user`` rows are kept: a systematic
-    sample (see :mod:`~anonhist.ingest.user_bounds`), or the first by ``order_by``, ties broken by a keyed hash of the
-    user, the label and a number that tells equal rows apart (see :mod:`~anonhist.ingest.random_order`). So the choice
-    depends on that user's rows alone, and without ``order_by`` each of them has the same chance. Values without a name
-    (``named`` = 0) are never left out in favor of others, so that they are seen and refused.
+    Rows without a user are removed first, whatever else they hold. For each user, at most ``max_per_user`` rows are
+    kept: a systematic sample (see :mod:`~anonhist.ingest.user_bounds`), or the first by ``order_by``, ties broken by a
+    keyed hash of the user, the label and a number that tells equal rows apart (see
+    :mod:`~anonhist.ingest.random_order`). So the choice depends on that user's rows alone, and without ``order_by``
+    each row has the same chance. Values without a name (``named`` = 0) are never left out in favor of others, so that
+    they are seen and refused.
     """
     rows = named_rows(table, columns)
     if columns.user is None:
@@ -126,7 +127,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
 
 
 def named_rows(table: Any, columns: Columns) -> Any:
-    """Return the rows of :func:`bounded_rows` before users are bounded, lazily: columns without names are refused."""
+    """Return the rows of :func:`bounded_rows` before users are bounded, lazily; columns without names are refused."""
     import narwhals as nw
 
     label, user = columns.label, columns.user
@@ -148,20 +149,20 @@ def named_rows(table: Any, columns: Columns) -> Any:
     elif columns.rows == "counts" and columns.count is not None:
         good, number = whole_numbers(table, columns.count)
         selected |= {"count": number, "wrong": one_if(~good)}
-    # SQLite limits the depth of nested queries, so each step uses a query that exists already.
+    # SQLite limits the depth of nested queries, so each step uses an existing query.
     rows = table.select(**selected, **flags)
     rows = rows.filter(*kept) if kept else rows
     return in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
 
 
 def bounded_units(table: Any, columns: Columns, of: Bounded, bound: int) -> BoundedUnits:
-    """Return how many groups, or items, each unit has, of a table in which all values have names and are counts."""
+    """Return the number of groups, or items, of each unit, from a table whose values all have names and are counts."""
     numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, of))]
     return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
 
 
 def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
-    """Return the lazy query (items, users): how many units have each number of what is bounded, before any bound."""
+    """Return the lazy query (items, users): how many units have each number of bounded things, before any bound."""
     import narwhals as nw
 
     selected, grouping = {"label": as_text(table, columns.label)}, columns.grouping
@@ -197,9 +198,9 @@ def is_item(columns: Columns) -> Any:
 def added_counts(table: Any, columns: Columns) -> Any:
     """Return the lazy query (label, count, wrong, size) over a table with labels and counts; equal labels are added up.
 
-    ``wrong`` says how many counts are no whole number from 0 to 2^63 − 1, and ``size`` how large the sum is in units of
-    2^32: some engines let a sum of whole numbers wrap. Labels that count nothing are left out. A column ``named`` is 0
-    for labels without a name, where there may be some; each ``group``, where there are any, is counted on its own.
+    ``wrong`` is the number of counts that are not whole numbers from 0 to 2^63 − 1, and ``size`` is the sum in units of
+    2^32: some engines let a sum of whole numbers wrap. Labels with a count of zero are left out. A column ``named`` is
+    0 for labels without a name, if there may be some; each ``group``, if there are any, is counted separately.
     """
     import narwhals as nw
 
@@ -210,13 +211,13 @@ def added_counts(table: Any, columns: Columns) -> Any:
     added = added.filter(counts_something("count", "wrong"))
     if columns.grouping.groups_per_label is None:
         return added
-    # What is wrong comes first, so that it is seen and refused, and not left out.
+    # Invalid values come first, so that they are seen and refused, not left out.
     is_wrong = nw.col("wrong") > 0
     return in_few_groups_of_labels(added, columns.grouping.groups_per_label, columns.order_key, first=is_wrong)
 
 
 def counts_something(number: str, *wrong: str) -> Any:
-    """Return whether a sum is of anything but zeros, also if it wrapped, or is to be refused."""
+    """Return whether a sum includes anything except zeros, even if it wrapped, or must be refused."""
     import narwhals as nw
 
     return nw.any_horizontal(*(nw.col(name) != 0 for name in (number, "size", *wrong)), ignore_nulls=True)
@@ -225,8 +226,8 @@ def counts_something(number: str, *wrong: str) -> Any:
 def counts_query(table: Any, columns: Columns) -> Any:
     """Return the lazy query (count, is_null, prevalence, wrong, size) over a table with labels and counts.
 
-    Columns ``named`` and ``group`` follow: see :func:`added_counts`. One query answers it all, since standard input can
-    be read only once.
+    Columns ``named`` and ``group`` follow: see :func:`added_counts`. One query gives all of this, because standard
+    input can be read only once.
     """
     import narwhals as nw
 
@@ -242,7 +243,8 @@ def counts_query(table: Any, columns: Columns) -> Any:
 def prevalences_query(table: Any, columns: Columns) -> Any:
     """Return the lazy query (count, prevalence, rows, wrong_counts, wrong, size) over a table of prevalences.
 
-    Equal counts are added up; ``rows`` says of how many rows. Each group, where there are any, is counted on its own.
+    Equal counts are added up; ``rows`` is the number of their rows. Each group, if there are any, is counted
+    separately.
     """
     import narwhals as nw
 
@@ -262,19 +264,19 @@ def prevalences_query(table: Any, columns: Columns) -> Any:
 
 
 def large_units(numbers: Any) -> Any:
-    """Return numbers in units of 2^32, of which a sum never wraps."""
+    """Return numbers in units of 2^32, whose sum never wraps."""
     return numbers // _UNIT
 
 
 def one_if(condition: Any) -> Any:
-    """Return 1 where a condition holds and 0 elsewhere; PostgreSQL does not cast truth values to large numbers."""
+    """Return 1 if a condition holds and 0 otherwise; PostgreSQL does not cast booleans to large numbers."""
     import narwhals as nw
 
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
 def whole_numbers(table: Any, name: str) -> tuple[Any, Any]:
-    """Return whether each value is a whole number from 0 to 2^63 − 1, and the number, 0 where it is none."""
+    """Return whether each value is a whole number from 0 to 2^63 − 1, and the number, or 0 if it is not."""
     import narwhals as nw
 
     if holds_objects(table, name):
@@ -285,7 +287,7 @@ def whole_numbers(table: Any, name: str) -> tuple[Any, Any]:
         good = (column >= 0) & (column <= LARGEST)
         value, nothing = column, nw.lit(0)
     elif kind.is_float():
-        # Some engines round to a whole number, which must fit: round nothing else.
+        # Some engines round to a whole number, which must fit: do not round anything else.
         is_inside = ~is_missing(table, name) & (column >= 0) & (column <= 2**53)
         inside = nw.when(is_inside).then(column).otherwise(nw.lit(0.5))
         good = inside == inside.round(0)
@@ -301,7 +303,7 @@ def whole_numbers(table: Any, name: str) -> tuple[Any, Any]:
 
 
 def dropped_query(table: Any, columns: Columns) -> Any:
-    """Return a one-row lazy query: rows in all, and rows without a user."""
+    """Return a one-row lazy query: all rows, and rows without a user."""
     import narwhals as nw
 
     missing = one_if(is_missing(table, columns.user or columns.label))
@@ -315,7 +317,7 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
         # A relation runs anew at each fetch, so there is only one.
         return list(native.fetchall())
     with warnings.catch_warnings():
-        # Ibis takes SQLite's rows through parts of pandas that are going away: nothing its caller could mend.
+        # Ibis reads SQLite's rows with deprecated parts of pandas: the caller cannot do anything about that.
         warnings.simplefilter("ignore", DeprecationWarning)
         query = with_used_columns(query) if query.implementation.is_ibis() else query
         collected = query.collect() if hasattr(query, "collect") else query
@@ -323,14 +325,14 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
 
 
 def check_whole(name: str | None, wrong: int) -> None:
-    """Refuse a column some values of which are no count."""
+    """Refuse a column if some of its values are not counts."""
     if wrong:
         raise DataError(f"The column {name!r} must hold whole numbers from 0 to 2^63 − 1 and nothing else.")
 
 
 def check_sums(sums: list[tuple[Any, Any]]) -> None:
-    """Refuse sums (exact, in units of 2^32) that went past 2^63 − 1, also where the engine let them wrap."""
-    # A sum that wrapped is negative below 2^64, and its size tells it above: the roundings of 2^30 rows fit between.
+    """Refuse sums (exact, in units of 2^32) that exceeded 2^63 − 1, even if the engine let them wrap."""
+    # A sum that wrapped is negative below 2^64, and its size reveals it above: the roundings of 2^30 rows fit between.
     if any(not 0 <= int(exact) <= LARGEST or int(size) * _UNIT >= 1.5 * 2**63 for exact, size in sums):
         raise DataError(_TOO_LARGE)
 
@@ -338,7 +340,7 @@ def check_sums(sums: list[tuple[Any, Any]]) -> None:
 def profile_pairs(
     rows: list[tuple[Any, ...]], *, keep_null: bool, notify: Callable[[str], None] | None
 ) -> list[tuple[int, int]]:
-    """Split rows (count, is_null, prevalence) into the profile and what was left out."""
+    """Split rows (count, is_null, prevalence) into the profile and the excluded items."""
     kept = [(int(count), int(prevalence)) for count, is_null, prevalence in rows if keep_null or not is_null]
     if not keep_null and notify is not None:
         left_out = sum(int(count) * int(prevalence) for count, is_null, prevalence in rows if is_null)
@@ -347,14 +349,14 @@ def profile_pairs(
 
 
 def tell_of_unlabelled(items: int, notify: Callable[[str], None]) -> None:
-    """Tell the operator how many items without a label were left out, if some were."""
+    """Tell the operator how many items without a label were left out, if any."""
     if items:
         many = "1 item without a label was" if items == 1 else f"{items:,} items without a label were"
         notify(f"{many} left out (`keep_null=True` counts them as one label).")
 
 
 def tell_of_bound(table: Any, columns: Columns, kept: int, notify: Callable[[str], None]) -> None:
-    """Tell the operator how many rows were left out where users are bounded, if some were: the table is read again."""
+    """Tell the operator how many rows of bounded users were left out, if any; the table is read again."""
     rows, missing = (int(many or 0) for many in fetch(dropped_query(table, columns))[0])
     if rows > kept:
         notify(
@@ -368,7 +370,7 @@ MOST_PASSES = 256
 
 
 class Shares:
-    """What receives the share done of a pass, and passes on that of all of them, which never goes back."""
+    """Receives the share done of a pass, and reports that of all passes, which never decreases."""
 
     def __init__(self, receive: Callable[[float], None]) -> None:
         self._receive = receive
@@ -376,7 +378,7 @@ class Shares:
         self._done_before = self._done = 0.0
 
     def begin(self, one: Pass) -> None:
-        """Say which pass is counted from now on; after the first of several, only what is left is shared out."""
+        """Say which pass is counted from now on; after the first of several, only the remaining share is divided."""
         if one.number == 0:
             self._done_before = self._done
         self._pass = one
@@ -389,17 +391,17 @@ class Shares:
 
 
 def counted_events(opened: Opened, columns: Columns, shares: Shares | None) -> list[tuple[Any, ...]]:
-    """Return the rows of :func:`events_query`, without users, of files that DuckDB reads, in passes if need be.
+    """Return the rows of :func:`events_query`, without users, for files that DuckDB reads, in passes if necessary.
 
-    With several passes, files that change meanwhile are refused. DuckDB's lack of memory is raised once 256 do not
-    help.
+    With several passes, files that change meanwhile are refused. DuckDB's lack of memory is raised when 256 passes do
+    not help.
     """
     before = [_version(file) for file in opened.read_again]
     for of in PASSES:
         try:
             return _in_passes(opened, columns, of, shares, before)
         except Exception as error:
-            # Of DuckDB.
+            # For DuckDB.
             if type(error).__name__ != "OutOfMemoryException":
                 raise
     return _in_passes(opened, columns, MOST_PASSES, shares, before)
@@ -425,7 +427,7 @@ def _version(file: str) -> tuple[int, int, int]:
 
 
 def record_batches(query: Any, rows: int) -> Iterator[Any]:
-    """Run a query once and return its result as Arrow batches of this many rows, as they come where the engine can."""
+    """Run a query once and return its result as Arrow batches of this many rows, streamed if the engine can."""
     native = query.to_native()
     if type(native).__name__ == "DuckDBPyRelation":
         yield from batches(native, rows)
@@ -437,17 +439,17 @@ def record_batches(query: Any, rows: int) -> Iterator[Any]:
 
 
 def batches(relation: Any, rows: int) -> Iterator[Any]:
-    """Run a query once and return its result as record batches that have some rows."""
+    """Run a query once and return its nonempty record batches."""
     for batch in relation.to_arrow_reader(rows):
         if batch.num_rows:
             yield batch
 
 
 def _ibis_batches(query: Any, rows: int) -> Iterator[Any]:
-    """Run a query; Ibis takes SQLite's rows through parts of pandas that are going away: nothing to tell its caller."""
+    """Run a query; Ibis reads SQLite's rows with deprecated parts of pandas, which the caller cannot change."""
     rest: Iterator[Any] | None = None
     if query.get_backend().name == "duckdb":
-        # It asks the engine for batches by a name that newer engines no longer know.
+        # It requests batches under a name that newer engines no longer know.
         yield from query.to_pyarrow().to_batches(max_chunksize=rows)
         return
     while True:
@@ -461,7 +463,7 @@ def _ibis_batches(query: Any, rows: int) -> Iterator[Any]:
 
 
 def whole_column(column: Any) -> NDArray[np.int64]:
-    """Return an Arrow array of whole numbers, none of them missing, without pandas, which Arrow itself would load."""
+    """Return an Arrow array of whole numbers, none missing, without pandas, which Arrow itself would load."""
     import pyarrow as pa
 
     whole = column.cast(pa.int64())
@@ -471,7 +473,7 @@ def whole_column(column: Any) -> NDArray[np.int64]:
 
 
 def text_buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """Return the bytes of an Arrow array of texts, and where each begins: shapes (bytes,) and (labels + 1,)."""
+    """Return the bytes of an Arrow array of texts, and the start of each: shapes (bytes,) and (labels + 1,)."""
     import pyarrow as pa
 
     if not pa.types.is_string(labels.type) and not pa.types.is_large_string(labels.type):

@@ -61,8 +61,8 @@ def read_profile(
     Parameters
     ----------
     source
-        A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too; .txt, if ``format`` or ``label`` says what its
-        lines are), such a file behind ``https://``, ``s3://`` or ``gs://``, ``"-"`` for standard input, a database
+        A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too; .txt, if ``format`` or ``label`` says how to
+        read its lines), such a file behind ``https://``, ``s3://`` or ``gs://``, ``"-"`` for standard input, a database
         (``"duckdb:///file.db"``, ``"sqlite:///file.db"``, ``"postgresql://…"``), a warehouse (``"bigquery://…"``,
         ``"clickhouse://…"``, ``"databricks://…"``, ``"snowflake://…"``, ``"trino://…"``) or Spark
         (``"spark://host:port"``, ``"sc://host:port"`` for Spark Connect, :class:`~anonhist.ingest.SparkFiles`); a
@@ -70,58 +70,57 @@ def read_profile(
         its format. Or parts that ``anonhist.ingest.write_part`` made, which are added up: a path or a pattern that ends
         in .counts, or a list of such paths (``pathlib.Path``; texts in a list are labels).
     label
-        Column of labels, or key of JSON lines; may be left out where there is only one column. Names are compared
+        The column of labels, or the key in JSON lines; may be left out if there is only one column. Names are compared
         exactly. A key of folders, as in ``day=1/part-0.parquet``, is a column of text if it is named, all files have
-        the same keys and none has a column of that name. Labels are compared as text, as written; in a column of floats
-        7.0 is the label 7, as beside a missing value whole numbers often become floats. Decimals have no zeros at the
-        end, times with a zone are those of UTC, and durations are seconds.
+        the same keys and none has a column of that name. Labels are compared as text, as written; in a column of
+        floats, 7.0 is the label 7, because whole numbers often become floats beside a missing value. Decimals lose
+        trailing zeros, times with a zone are converted to UTC, and durations to seconds.
     count
-        Column that says how many items a row stands for, or ``"none"`` if each row is one item. Rows of equal labels
-        are added up, and zeros count nothing. It must be said where a column that is not read is called as counts are:
-        count, counts, freq, frequency, n, num, abundance or reads, in any case.
+        The column with the number of items of each row, or ``"none"`` if each row is one item. Rows of equal labels are
+        added up, and zeros count nothing. It is required if an unused column has a typical name of counts: count,
+        counts, freq, frequency, n, num, abundance or reads, in any case.
     user, max_per_user
-        Column of users, and how many items of each may count: some at random, or those that come first by ``order_by``.
-        Rows without a user are always left out. The profile's unit becomes that user. Of parts that hold users, the
-        bound alone may be given, if it is smaller than theirs.
+        The column of users, and the largest number of items of each that count: a random choice, or the first ones by
+        ``order_by``. Rows without a user are always left out. The profile's unit becomes that user. For parts that hold
+        users, the bound alone may be given, if it is smaller than theirs.
     order_by
-        Column that decides which items of a user count; where rows tie, chance decides. In text files it is compared as
-        text: 10 comes before 9, and so are categories and enumerations everywhere, whatever order they declare. Whole
+        The column that decides which items of a user count; ties are broken at random. In text files it is compared as
+        text: 10 comes before 9. So are categories and enumerations everywhere, whatever order they declare. Whole
         numbers are compared as floats. Rows without a value come first.
     order_key
-        With ``user``: key of the random choice, 32 hexadecimal digits, to keep the items that an earlier reading of the
-        same data kept. The profile and its release have it as ``order_key``. By default it is drawn anew. It may be
-        told to everybody, but must be chosen independently of the data.
+        With ``user``: the key of the random choice, 32 hexadecimal digits, to keep the items that an earlier reading of
+        the same data kept. The profile and its release store it as ``order_key``. By default, a new key is drawn. It
+        may be public, but must be chosen independently of the data.
     count_users
-        With ``user``: also count how many items each user has, into :attr:`Profile.users`, which
-        ``release(…, excess_share=…)`` needs. The source is asked once more for it.
+        With ``user``: also count the items of each user, for :attr:`Profile.users`, which ``release(…,
+        excess_share=…)`` needs. This takes one more query.
     table
-        Table of a database, or of Spark.
+        The table of a database, or of Spark.
     format
         ``"events"`` (one row per item), ``"labels"`` (one label per line), ``"counts"`` (columns label, count, or those
         that ``label`` and ``count`` name), ``"prevalences"`` (columns count, prevalence, or that which ``count`` names
         and one more) or ``"uniq"`` (lines as ``sort | uniq -c`` writes them). Without a header line, counted data of
         two columns have them in this order. By default the schema decides: a table whose columns are exactly
         ``count,prevalence`` or ``label,count`` is already counted. The header line of delimited text is schema, and so
-        public. JSON lines have none: they are events unless said otherwise. On standard input nothing is guessed: say
-        the format, or name the column of labels. Of a mapping say ``"counts"`` for
-        ``{label: count}`` or ``"prevalences"`` for ``{count: prevalence}``; of a Series of pandas or Modin with names
-        or counts of its own, such as ``x.value_counts()``, ``"counts"`` for those, or ``"labels"`` if its values are
-        labels.
+        public. JSON lines have none: they are events by default. On standard input nothing is guessed: give the format,
+        or name the column of labels. For a mapping, give ``"counts"`` for ``{label: count}`` or ``"prevalences"`` for
+        ``{count: prevalence}``; for a Series of pandas or Modin with its own names or counts, such as
+        ``x.value_counts()``, give ``"counts"`` for those, or ``"labels"`` if its values are labels.
     delimiter
-        What separates columns; by the file's ending by default. It must be said where the header line is one column
-        and has another separator in its name.
+        The separator of columns; by default, it follows from the file's ending. It is required if the header line is
+        one column whose name contains another separator.
     header
         Whether the first line of delimited text names the columns; without one they are column0, column1, ….
     keep_null
         Count rows without a label as one more label instead of leaving them out.
     where
-        Which rows count, such as ``"country = 'DE' and day >= '2026-11-01'"``: all others are left out before anything
-        is bounded. Columns are compared with literals of their types by =, <>, <, <=, >, >=, ``in``, ``between`` and
-        ``is null``, joined by ``and``, ``or`` and ``not``; a missing value is neither equal nor unequal to anything.
-        The condition is public: the profile and its release have it as ``where``. Choose it without looking at the
-        data. Columns of text, such as all of delimited text and JSON lines, are compared with texts.
+        The rows that count, such as ``"country = 'DE' and day >= '2026-11-01'"``: all others are left out before
+        anything is bounded. Columns are compared with literals of their types by =, <>, <, <=, >, >=, ``in``,
+        ``between`` and ``is null``, joined by ``and``, ``or`` and ``not``; a missing value is neither equal nor unequal
+        to anything. The condition is public: the profile and its release store it as ``where``. Choose it without
+        looking at the data. Columns of text, such as all of delimited text and JSON lines, are compared with texts.
     unit
-        Whom a release protects, where the source says nothing of users. Nodes of a graph need more than counts: see
+        Whom a release protects, if the source does not name users. Nodes of a graph need more than counts: see
         :func:`release_degrees`.
     notify
         Receives remarks for the operator's terminal, such as how many rows were left out. They are as private as
@@ -129,19 +128,19 @@ def read_profile(
     progress
         Receives the share done, in [0, 1], while the engine works.
     limits
-        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+        The memory and the number of threads that DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
     Profile
-        Private: it holds the exact counts.
+        A private profile: it holds the exact counts.
 
     Raises
     ------
     DataError
-        If the data cannot be used, such as floats of 2^53 and more among labels or users, which no longer tell whole
-        numbers apart; the message holds no value of theirs. Where a column is missing, ``error.columns``
-        has the columns there are, which the message leaves out where they might be a row of data.
+        If the data cannot be used, such as floats of 2^53 and more among labels or users, which no longer distinguish
+        whole numbers; the message contains no value of them. If a column is missing, ``error.columns`` lists the
+        existing columns, which the message leaves out if they might be a row of data.
     UsageError
         If the call contradicts itself.
 
@@ -194,7 +193,7 @@ def read_profile(
             pairs = _counts(opened.table, columns, kind, notify)
         else:
             pairs = _events(opened, columns, notify, shares)
-        # Last, so that what is refused was refused for what it shows to every reading.
+        # This query is last, so that data are refused for the same reasons as in every reading.
         users = bounded_units(opened.table, columns, *protection.bounded) if count_users else None
     return _profile(pairs, protection.unit, protection.order_key, protection.said_where, users)
 

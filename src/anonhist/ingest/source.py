@@ -1,8 +1,8 @@
 """A source as given in a call, and what each of its rows stands for.
 
-That is one item, a label with its count, or a count with its prevalence. A person says so, by the format and by the
-column of counts; otherwise the names of the columns do, which are public. A column that is called as counts are, and
-that nothing reads, is asked about: to leave it out would lose its counts.
+This is one item, a label with its count, or a count with its prevalence. The caller says so, by the format and the
+column of counts; otherwise the column names, which are public, decide. An unused column with a typical name of counts
+is an error that asks the caller: ignoring it would lose its counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from anonhist.ingest.where import filtered
 _STRUCTURES = (
     "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
 )
-#: What people give for the column of counts where there is none: each row is one item.
+#: The value for the column of counts if there is none: each row is one item.
 NO_COUNT = "none"
 OF_USERS = "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
 _HOW_OF_USERS = (
@@ -49,7 +49,7 @@ class SaidOfRows:
         return None if self.count == NO_COUNT else self.count
 
     def check(self, user: str | None) -> None:
-        """Refuse what contradicts itself, and users to be bounded in data that are counted."""
+        """Refuse contradictory options, and bounds on users in counted data."""
         if self.format in LINES and self.count is not None:
             raise UsageError(
                 "Data with one label per line have no columns: leave out the columns, or leave out the format."
@@ -70,7 +70,7 @@ class SaidOfRows:
             raise UsageError(OF_USERS)
 
     def keys(self) -> tuple[str | None, ...]:
-        """Return the keys of JSON lines to read, whose rows must not decide them."""
+        """Return the keys of JSON lines to read, which their rows must not determine."""
         if self.format == "prevalences":
             return self.column_of_counts or "count", "prevalence"
         if self.format == "counts":
@@ -78,7 +78,7 @@ class SaidOfRows:
         return required_key(self.label), self.column_of_counts
 
     def prevalences(self, others: Header) -> RowKind:
-        """Return the columns of counts and of prevalences, where these are said or known to be such."""
+        """Return the columns of counts and of prevalences, if these are given or known."""
         count = self.column_of_counts
         rest = [] if count is None else others.without(count).names
         named = rest[0] if len(rest) == 1 and len(others.names) > 1 else None
@@ -88,7 +88,7 @@ class SaidOfRows:
         return RowKind("prevalences", count, count, prevalence)
 
     def in_place(self, others: Header, first: str | None, second: str | None, kind: str) -> tuple[str, str]:
-        """Return two columns: as they are named, else by their names, else, without any names, by their places."""
+        """Return two columns: the given ones, else those with the usual names, else, without any names, by position."""
         names = COUNTED[kind]
         if not self.header and {*others.names} == {"column0", "column1"}:
             left = iter(name for name in others.names if name not in (first, second))
@@ -105,7 +105,7 @@ class SaidOfRows:
 
 @dataclass(frozen=True)
 class Source:
-    """A source as given in a call: what holds its rows, and the options about them."""
+    """A source as given in a call: the holder of its rows, and the options about them."""
 
     holder: Holder
     rows: SaidOfRows
@@ -130,17 +130,17 @@ class Source:
         return cls(holder, rows, limits)
 
     def as_counted(self) -> Source:
-        """Return it with a mapping, or a Series that is counted, as a table."""
+        """Return it with a mapping, or a counted Series, converted to a table."""
         of = self.holder.of
         if not isinstance(of, Mapping) and all(each.__name__ != "Series" for each in type(of).__mro__):
             return self
         return replace(self, holder=holder_of(counted_table(of, self.rows.format), table=self.holder.table))
 
     def lone_labels(self, protection: Protection) -> list[Any] | None:
-        """Return the labels of a source that is nothing but labels in memory, which have no columns; else None."""
+        """Return the labels of a source that is only a list of labels in memory, without columns; else None."""
         of = self.holder.of
         if isinstance(self.holder, FrameOfPolars | ArrowTable):
-            # Each structure would be a label, and counts in it a part of that. Only columns have one type.
+            # Each structure would be a label, and counts in it would be part of that. Only columns have one type.
             kind = getattr(of, "dtype", None) or getattr(of, "type", None)
             if str(kind).casefold().startswith("struct"):
                 raise UsageError(_STRUCTURES)
@@ -151,22 +151,22 @@ class Source:
         raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
 
     def refuse_labels(self, needed: str) -> None:
-        """Refuse a source that is nothing but labels in memory where other columns are needed."""
+        """Refuse a source that is only a list of labels in memory if other columns are needed."""
         if isinstance(self.holder, NoTable) and plain_labels(self.holder.of) is not None:
             raise UsageError(f"A list of labels has no {needed}: pass a table.")
 
     def kind(self, header: Header, protection: Protection, *used: str) -> RowKind:
-        """Return what a row stands for; refuse missing columns, and a schema that says one thing and may mean another.
+        """Return what a row stands for; refuse missing columns, and an ambiguous schema.
 
-        ``used`` are columns that are read for something else, besides those of the protection. Items of a user cannot
-        be bounded where rows are counted.
+        ``used`` are columns with other roles, besides those of the protection. Items of a user cannot be bounded if
+        rows are already counted.
         """
         said, user, known = self.rows, protection.user, self.rows.format
         others, count = header.without(*protection.columns_read, *used), said.column_of_counts
-        # What decides which rows count is no label, unless that is said or it is all there is.
+        # A column that decides which rows count is not the label, unless that is given or it is the only column.
         unasked = others.without(*protection.filtering)
         is_unsaid = (said.format, said.count) == (None, None)
-        # Names of columns may say what rows are where they are public: keys are data, and so may the first line be.
+        # Column names may decide what rows are if they are public: keys are data, and so may the first line be.
         if is_unsaid and self.holder.form is not Form.JSON and not isinstance(self.holder, StandardInput):
             names = tuple(others.names), tuple(unasked.names)
             if said.label is None and COUNTED["prevalences"] in names:
@@ -189,7 +189,7 @@ class Source:
         roles = {"count": kind.count, "prevalence": kind.prevalence}
         header.require(**roles if kind.rows == "prevalences" else {"label": kind.label, **roles})
         if kind.rows == "events" and is_unsaid:
-            # A single column is that of labels, unless it is called as counts are and nobody named it.
+            # A single column is that of labels, unless it has a typical name of counts and was not named.
             refuse_counts(others.without(said.label), None if user is None else _HOW_OF_USERS)
         header.require(user=user, order=protection.order_by)
         if kind.rows != "events" and {kind.count, kind.prevalence} & {*protection.filtering}:
@@ -210,13 +210,13 @@ class Source:
     ) -> Iterator[Opened]:
         """Open it to read the columns of its rows, of a protection, and others: see :meth:`Holder.open`.
 
-        It has the rows for which the condition of the protection is true, and no others.
+        It has only the rows for which the condition of the protection is true.
         """
         keys: tuple[str | None, ...] = ()
         if self.holder.form is Form.JSON:
-            # Whoever mistyped the name of a release is not told of keys.
+            # A user who mistyped the name of a release should not read about keys.
             check_there(self.holder.of)
-            # The first of equal keys counts: what is named has to have a name.
+            # The first of equal keys counts: a named key must have a name.
             compared = map(ComparedKey, protection.filtering)
             keys = (*self.rows.keys(), *protection.columns_read, *others, *compared)
         asked = Reading(keys, twice=twice, progress=progress, spilling=spilling, limits=self.limits)
@@ -225,7 +225,7 @@ class Source:
 
 
 def refuse_counts(unused: Header, how: str | None) -> None:
-    """Refuse columns that are called as counts are, and are not read; ``how`` says what to do instead."""
+    """Refuse unused columns with typical names of counts; ``how`` says what to do instead."""
     found = [name for name in unused.names if str(name).strip().casefold() in _CALLED]
     if not found:
         return

@@ -1,9 +1,9 @@
-"""Spark: its sessions, files as its tables, as DuckDB reads them, and what its partitions send: sums, and never rows.
+"""Spark: its sessions, files as its tables, read as DuckDB would, and results of its partitions: sums, never rows.
 
-Text stays text, and nothing is inferred. Spark differs in some files that DuckDB refuses or takes otherwise: empty
-lines are left out; of equal keys in an object of JSON the last one counts; columns that some Parquet files lack are
-null there; U+FFFD is refused as a sign that is not UTF-8; a quote that is not closed is noticed after 2 MB. A file of
-CSV is read by one task, since a quoted field may hold line breaks.
+Text stays text, and nothing is inferred. Spark differs on some files that DuckDB refuses or reads differently: empty
+lines are left out; of equal keys in a JSON object, the last one counts; columns that some Parquet files lack are null
+there; U+FFFD is refused as invalid UTF-8; an unclosed quote is noticed after 2 MB. One task reads a CSV file, because a
+quoted field may contain line breaks.
 
 Executors import this package, so it must be installed on them, with PyArrow.
 """
@@ -48,7 +48,7 @@ def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]
     import narwhals as nw
 
     with warnings.catch_warnings():
-        # Spark asks for pandas first, and warns of versions that it does not know: none of it is used here.
+        # Spark asks for pandas first, and warns of versions that it does not know; none of it is used here.
         warnings.simplefilter("ignore", FutureWarning)
         worked = frame.mapInArrow(work, schema)
     return record_batches(nw.from_native(worked), _ROWS)
@@ -57,7 +57,7 @@ def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]
 def numbers_of_partitions(
     frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Run a function that yields batches of numbers on each partition; return all places and all numbers."""
+    """Run a function that yields batches of numbers on each partition; return all positions and all numbers."""
     batches = list(work_on_partitions(frame, work, _NUMBERS))
     nothing = np.zeros(0, dtype=np.int64)
     places, numbers = ([batch.column(name).to_numpy() for batch in batches] for name in ("place", "number"))
@@ -65,7 +65,7 @@ def numbers_of_partitions(
 
 
 def numbers_batch(places: NDArray[np.int64], numbers: NDArray[np.int64]) -> Any:
-    """Return places and their numbers as an Arrow batch."""
+    """Return positions and their numbers as an Arrow batch."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_arrays([pa.array(places), pa.array(numbers)], names=["place", "number"])
@@ -76,7 +76,7 @@ _OF_QUERIES = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 @contextmanager
 def without_logs_of_rows() -> Iterator[None]:
-    """Keep pyspark from logging the errors of queries while the block runs; the errors are raised all the same."""
+    """Keep pyspark from logging the errors of queries while the block runs; the errors are still raised."""
     try:
         from pyspark.logger import PySparkLogger
     except ImportError:
@@ -94,12 +94,12 @@ def without_logs_of_rows() -> Iterator[None]:
             each.disabled = was_disabled
 
 
-# What `failures` explains.
+# These are the messages that `failures` explains.
 _NOT_UTF8 = "raise_error('invalid unicode')"
 _OTHER_LINE_END = "raise_error('state machine')"
 _NO_OBJECT = "raise_error('malformed json')"
 _HALF = "raise_error('half a surrogate in string')"
-# What is no half of a pair of surrogates, and what is one if that is left out.
+# Escapes that are not lone surrogates; once they are removed, the second pattern finds lone ones.
 _WHOLE_ESCAPES = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]"
 _SURROGATE = r"\\u[dD][89a-fA-F]"
 _IS_UTF8 = "encode(value, 'UTF-8') = CAST(value AS BINARY)"
@@ -110,16 +110,16 @@ _LONGEST_FIELD = 2**21
 def spark_relation(
     session: Any, path: str, form: Form | None, layout: Layout | None, keys: Iterable[str | None]
 ) -> tuple[Any, Schema]:
-    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them.
+    """Return the rows of files as a DataFrame, like :func:`~anonhist.ingest.files.file_table`.
 
-    Of delimited text ``layout`` is None where nothing says what separates its columns.
+    For delimited text, ``layout`` is None if nothing says what separates its columns.
     """
     if path.lower().endswith(".zst"):
         raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
-    # The name of a folder is no column.
+    # The name of a folder is not a column.
     reader = session.read.option("recursiveFileLookup", value=True)
     if form is Form.PARQUET:
-        # Files whose columns have other types are an error then.
+        # Files whose columns have other types are then an error.
         return reader.option("mergeSchema", value=True).parquet(path), Schema.DECLARED
     if form is Form.LABELS:
         return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label"), Schema.FOUND
@@ -139,15 +139,15 @@ def _delimited_rows(session: Any, path: str, layout: Layout) -> Any:
     from pyspark.sql.types import StringType, StructField, StructType
 
     reader = session.read.option("recursiveFileLookup", value=True)
-    # Spark begins with any of the files.
+    # Spark may begin with any of the files.
     found = reader.text(path).where("_metadata.file_block_start = 0").limit(1).collect()
     line = str(found[0][0]) if found else ""
     names = names_in_line(line.encode(), layout, "The input")
     fields = next(csv.reader([line], delimiter=layout.sign), []) or [""]
     called = fields if layout.header else names
     rows = (
-        # Every file has to begin with these fields, and every row to have as many: with line breaks in fields, Spark
-        # looks at all of a row, whichever of its fields are asked for.
+        # Every file must begin with these fields, and every row must have as many: with line breaks in fields, Spark
+        # parses all of a row, whichever fields are requested.
         session.read.option("recursiveFileLookup", value=True)
         .schema(StructType([StructField(name, StringType()) for name in called]))
         .options(header=layout.header, enforceSchema=False, mode="FAILFAST", multiLine=True)
@@ -179,13 +179,13 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
     names = keys_to_read(keys)
     if len({name.casefold() for name in names}) < len(names):
         raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
-    # Of each line: what is written, and the numbers, of which strings are none.
+    # For each line: the text, and the numbers, which strings are not.
     texts, numbers = (", ".join(f"{backquoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
     trimmed = f"trim({_line()})"
     surrogate = _literal(_SURROGATE)
-    # What follows an object on its line would be left out.
+    # Text after an object on its line would be ignored.
     whole = f"startswith({trimmed}, '{{') AND endswith({trimmed}, '}}')"
-    # Spark would make question marks of them.
+    # Spark would replace them with question marks.
     half = f"value RLIKE {surrogate} AND regexp_replace(value, {_literal(_WHOLE_ESCAPES)}, '') RLIKE {surrogate}"
     an_object = (
         f"CASE WHEN {trimmed} = 'null' THEN '{{}}' WHEN {half} THEN {_HALF} WHEN {whole} THEN value "
@@ -202,7 +202,8 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
 def _name_of_json(key: str) -> str:
     text, number = f"written.{backquoted(key)}", f"number.{backquoted(key)}"
     large = text if isinstance(key, ComparedKey) else f"raise_error('{LARGE_FLOAT}')"
-    # NaN and Infinity come in quotation marks if they had none; strings of that name come without, and as numbers, too.
+    # NaN and Infinity arrive in quotation marks if they had none; strings with these names arrive without, and as
+    # numbers, too.
     return (
         f"CASE WHEN {number} IS NULL OR {text} RLIKE '^-?[0-9]+$|^[-+]?[A-Za-z]' THEN {text} "
         f"WHEN isnan({number}) THEN NULL "
@@ -212,12 +213,12 @@ def _name_of_json(key: str) -> str:
 
 
 def _line() -> str:
-    """Return SQL for a line of text, null where it is empty: Spark keeps its bytes, whatever they are."""
+    """Return SQL for a line of text, null if it is empty: Spark keeps its bytes, whatever they are."""
     return f"CASE WHEN value = '' THEN NULL WHEN NOT {_IS_UTF8} THEN {_NOT_UTF8} ELSE value END"
 
 
 def _field(name: str) -> str:
-    """Return SQL for a field of delimited text, null where it is empty."""
+    """Return SQL for a field of delimited text, null if it is empty."""
     return (
         f"CASE WHEN {name} = '' THEN NULL WHEN contains({name}, '\ufffd') THEN {_NOT_UTF8} "
         f"WHEN endswith({name}, char(13)) THEN {_OTHER_LINE_END} ELSE {name} END"
@@ -225,7 +226,7 @@ def _field(name: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    """Return SQL for a text without the byte order marks that it begins with, null where nothing is left."""
+    """Return SQL for a text without leading byte order marks, null if nothing is left."""
     return f"nullif(ltrim('\ufeff', {text}), '')"
 
 
@@ -245,7 +246,7 @@ _NOT_STARTED = "Spark did not start: it needs Java 17 or later, and settings wit
 _SECONDS_TO_REACH = 10
 _CONNECT = "sc://"
 _PORTS = {_CONNECT: 15002, "spark://": 7077}
-# It is asked to show nothing, and nobody is there to look at its pages.
+# It should show nothing, and nobody looks at its pages.
 _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
@@ -265,7 +266,7 @@ def opened_files(
 def opened_table(url: str, table: str | None) -> Iterator[Opened]:
     """Open a table of a cluster as a Narwhals table.
 
-    The columns of files that are named as a table may be found in their rows, as are keys of JSON.
+    If files are named as a table, their columns may come from their rows, like keys of JSON.
     """
     import narwhals as nw
 
@@ -275,7 +276,7 @@ def opened_table(url: str, table: str | None) -> Iterator[Opened]:
 
 
 def is_declared(table: str | None) -> bool:
-    """Return whether the columns of what is named as a table are declared: no files in whose rows they are found."""
+    """Return whether the columns of a named table are declared: it is not files whose rows determine them."""
     return "`" not in str(table) or str(table).startswith("parquet.")
 
 
@@ -286,11 +287,11 @@ def _table(session: Any, name: str | None) -> Any:
         raise UsageError(f"Name the table of Spark to read (`table`); it has {_tables(session)}.")
     try:
         table = session.table(name)
-        # A connection asks for it only now.
+        # A connection requests it only now.
         table.schema  # noqa: B018
     except AnalysisException:
         if "://" in name:
-            # A path, in which there may be keys.
+            # A path, which may contain keys.
             shown = mask(name.strip("`").rpartition("`")[2])
             raise public_error(
                 f"Spark cannot read {shown!r} as a table: check its path and your permissions."
@@ -305,7 +306,7 @@ def _tables(session: Any) -> str:
 
 @contextmanager
 def _session(url: str | None) -> Iterator[Any]:
-    """Yield a session; what was started for it ends with it."""
+    """Yield a session; everything started for it ends with it."""
     url = os.environ.get("SPARK_REMOTE") if url is None else url
     if url is not None and url.startswith(_CONNECT):
         opening = _connected(url)
@@ -319,7 +320,7 @@ def _session(url: str | None) -> Iterator[Any]:
 def _connected(url: str) -> Iterator[Any]:
     check_reachable(url)
     with translate_failures(f"Spark at {mask(url)}"), warnings.catch_warnings():
-        # It warns of the newest pandas.
+        # It warns about the newest pandas.
         warnings.simplefilter("ignore")
         try:
             from pyspark.sql.connect.session import SparkSession
@@ -342,7 +343,7 @@ def _lacks_pyspark() -> bool:
 
 @contextmanager
 def _in_this_process(master: str | None) -> Iterator[Any]:
-    """Yield the session of this process, or one that is started."""
+    """Yield the session of this process, or start one."""
     if _lacks_pyspark():
         raise MissingExtraError(_NO_PYSPARK)
     from pyspark.sql import SparkSession
@@ -377,7 +378,7 @@ def _started(master: str | None) -> Any:
     with warnings.catch_warnings(), translate_failures("Spark"):
         warnings.simplefilter("ignore")
         try:
-            # One that was started before in this process is used again.
+            # A session that was started earlier in this process is used again.
             launch: Callable[..., Any] = java_gateway.launch_gateway
             silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             gateway = getattr(SparkContext, "_gateway", None) or launch(conf, silent)
@@ -390,7 +391,7 @@ def _started(master: str | None) -> Any:
 
 @contextmanager
 def _keeping_handler() -> Iterator[None]:
-    """Keep what a program does at Ctrl-C, if that is its own: Spark sets what is to be done, whatever was set."""
+    """Keep a program's own handler of Ctrl-C: Spark installs its own, whatever was installed."""
     kept = signal.getsignal(signal.SIGINT)
     yield
     if kept is not signal.default_int_handler and current_thread() is main_thread():
@@ -398,7 +399,7 @@ def _keeping_handler() -> Iterator[None]:
 
 
 def check_reachable(url: str) -> None:
-    """Refuse an address that nobody answers at, before Spark tries it for many minutes."""
+    """Refuse an address at which nobody answers, before Spark tries it for many minutes."""
     scheme = f"{url.partition('://')[0]}://"
     addresses = url.removeprefix(scheme).partition("/")[0].split(",")
     for address in addresses:

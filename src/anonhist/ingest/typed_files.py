@@ -1,10 +1,10 @@
-"""Files whose values have types, JSON lines and Parquet, as tables: each value is read for itself.
+"""Files with typed values, JSON lines and Parquet, as tables: each value is read separately.
 
-Of JSON lines the keys to read are said. Of Parquet files each column has the name, and each value the type, that it has
-in its own file: DuckDB takes columns that differ only in case for columns of one name, and calls the second ``id_1``,
-which may be the name of another column. And it casts all files to the types of the first: a program that writes whole
-numbers makes floats of them where one is missing, and a column without a type where all are, so one row would decide
-whether 7 is called 7.0 in another file.
+For JSON lines, the keys to read are given. In Parquet files, each column keeps the name, and each value the type, of
+its own file: DuckDB treats columns that differ only in case as one name, and calls the second ``id_1``, which may be
+the name of another column. And it casts all files to the types of the first: programs write whole numbers as floats if
+one is missing, and as a column without a type if all are, so one row would decide whether 7 is called 7.0 in another
+file.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     import duckdb
 
-# What the engine says of a row, in our words.
+# The engine's message about a row, in our words.
 LARGE_FLOAT = "floats of 2^53 and more"
 _TEXT = "({value} ->> '$')"
 _FLOAT = f"TRY_CAST({_TEXT} AS DOUBLE)"
-# The engine takes whole numbers beyond 64 bits for floats, too, but keeps all their digits; and NaN and Infinity, which
-# programs write although JSON has none.
+# To the engine, whole numbers beyond 64 bits are floats, too, but keep all their digits; so are NaN and Infinity, which
+# programs write although JSON lacks them.
 _NAME = (
     f"CASE WHEN json_type({{value}}) IS DISTINCT FROM 'DOUBLE' OR regexp_full_match({_TEXT}, '-?[0-9]+') THEN {_TEXT} "
     f"WHEN isnan({_FLOAT}) THEN NULL "
@@ -39,7 +39,7 @@ _NAME = (
 
 
 class ComparedKey(str):
-    """A key of JSON lines that is only compared: values need no names, and large floats are as the engine has them."""
+    """A key of JSON lines that is only compared: values need no names, and large floats stay as in the engine."""
 
     __slots__ = ()
 
@@ -47,20 +47,20 @@ class ComparedKey(str):
 def json_table(
     connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: Sequence[str], keys: Iterable[str | None]
 ) -> Opened:
-    """Return the values of some keys, at least one, every column as text.
+    """Return the values of some keys, at least one, with every column as text.
 
-    Nothing depends on the keys, or on the types of values, that other rows have. A key that a row lacks is null there,
-    as is a row ``null``; keys are compared exactly, with regard to case. Where a row has no value, but a folder of its
-    file is named for the key, it has the value of the folder.
+    Nothing depends on the keys, or on the types of values, in other rows. A missing key is null, and so is a row
+    ``null``; keys are compared exactly, including case. If a row has no value, but a folder of its file has the key,
+    the row gets the folder's value.
 
-    Strings come as they are, and whole numbers as such, 7.0 like 7: programs write whole numbers as floats once a value
-    is missing. Floats of 2^53 and more, infinity among them, no longer tell whole numbers apart: the engine refuses
-    them, but for a :class:`ComparedKey`. NaN is null. Fractions come in their shortest form, truth values as words,
-    lists and objects as JSON without spaces.
+    Strings stay unchanged, and whole numbers are written as such, 7.0 like 7: programs write whole numbers as floats
+    once a value is missing. Floats of 2^53 and more, including infinity, no longer distinguish whole numbers: the
+    engine refuses them, except for a :class:`ComparedKey`. NaN is null. Fractions have their shortest form, booleans
+    are words, lists and objects are JSON without spaces.
     """
     names = keys_to_read(keys)
     spelled = [{spelling for path in paths if (spelling := keys_of_path(path).get(name))} for name in names]
-    # The engine calls the column with the name of the file so.
+    # This is the engine's name of the column with the file name.
     file, *held = distinct_names(["filename", *names])
     is_plain = held == names
     columns = dict.fromkeys(names, "JSON") if is_plain else {"keys": "MAP(VARCHAR, JSON)"}
@@ -73,7 +73,7 @@ def json_table(
         filename=any(spelled),
     )
     if not is_plain:
-        # Columns are told apart without regard to case, and keys are not.
+        # Columns are distinguished without regard to case, but keys with it.
         picked = [f"keys[{literal(name)}] AS {quoted(each)}" for name, each in zip(names, held, strict=True)]
         rows = rows.project(", ".join(picked + ([file] if any(spelled) else [])))
     texts = []
@@ -93,31 +93,31 @@ def keys_to_read(keys: Iterable[str | None]) -> list[str]:
     return names
 
 
-# Of columns in which all values are missing.
+# For columns in which all values are missing.
 NO_TYPE = '"NULL"'
 _WHOLE = {
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
 _FLOATS = {"FLOAT", "DOUBLE"}
-# Their texts depend on nothing but the value.
+# Types whose texts depend only on the value.
 _TEXTS = {"VARCHAR", "BOOLEAN", "DATE"}
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """The columns of a file, by their place."""
+    """The columns of a file, by position."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
 
 
 def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: list[str]) -> Opened:
-    """Return the rows of Parquet files, whose columns may stand in any order, and the keys of their folders.
+    """Return the rows of Parquet files, whose columns may be in any order, and the keys of their folders.
 
-    A column that has one type in some files and none in others has that type. One that holds numbers of several types,
-    or numbers here and text, dates or truth values there, is named value by value, in the types of each file. Other
-    mixtures of types, and files with different columns, are refused.
+    A column with one type in some files and none in others has that type. If it has numbers of several types, or
+    numbers in some files and text, dates or booleans in others, it is named value by value, in the types of each file.
+    Other mixtures of types, and files with different columns, are refused.
     """
     import narwhals as nw
 
@@ -129,7 +129,7 @@ def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], pa
         raise public_error("The Parquet files have columns with the same name in different orders: rename them.")
     keys = {key: spelled for key, spelled in folder_keys(paths).items() if key not in names}
     held = distinct_names((*names, *keys))
-    # Files of equal columns are read together.
+    # Files with equal columns are read together.
     groups: dict[_Columns, list[str]] = {}
     for pattern, each in zip(patterns, columns, strict=True):
         groups.setdefault(each, []).append(pattern)
@@ -159,13 +159,13 @@ def _columns_of(connection: duckdb.DuckDBPyConnection, pattern: str) -> _Columns
 
 
 def _may_be_renamed(names: Sequence[str]) -> bool:
-    """Return whether the engine may have made one of these names by adding a number to another."""
+    """Return whether the engine may have made one of these names by appending a number to another."""
     folded = {name.casefold() for name in names}
     return any(end.isdecimal() and start in folded for start, _, end in (name.rpartition("_") for name in folded))
 
 
 def _own_names(connection: duckdb.DuckDBPyConnection, pattern: str) -> tuple[str, ...]:
-    """Return the names of the columns that a file has itself."""
+    """Return a file's own column names."""
     query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($1) ORDER BY column_id"
     # The first is the root, and each is followed by its fields.
     (_, _), *fields = connection.execute(query, [pattern]).fetchall()
@@ -178,21 +178,21 @@ def _own_names(connection: duckdb.DuckDBPyConnection, pattern: str) -> tuple[str
 
 
 def _places(own: tuple[str, ...], names: tuple[str, ...]) -> list[int]:
-    """Return where a file has the columns of these names; columns of one name stand at the same places everywhere."""
+    """Return the positions of the columns with these names in a file; equal names have equal positions everywhere."""
     return list(range(len(own))) if own == names else [own.index(name) for name in names]
 
 
 def _read(connection: duckdb.DuckDBPyConnection, patterns: list[str], *, with_names: bool) -> Any:
-    """Return the rows of files of equal columns, perhaps followed by a column with the name of the file of each."""
+    """Return the rows of files with equal columns, optionally followed by a column with each row's file name."""
     if not with_names:
         return connection.read_parquet(patterns, hive_partitioning=False)
-    # Only in SQL can this column have another name than a column of the files may have.
+    # Only in SQL can this column get a name that no column of the files can have.
     listed = ", ".join(map(literal, patterns))
     return connection.sql(f"FROM read_parquet([{listed}], hive_partitioning = false, filename = 'file\x1f')")
 
 
 def _selected(column: str, name: str, kind: str, types: set[str]) -> list[str]:
-    """Return a column of a file as all files have it: as it is, or the names of its values, and their kinds."""
+    """Return a file's column in the form common to all files: unchanged, or as names of its values with their kinds."""
     if len(types) < 2:
         is_typed = not types or kind != NO_TYPE
         return [f"{column if is_typed else f'CAST(NULL AS {next(iter(types))})'} AS {quoted(name)}"]
@@ -204,16 +204,16 @@ def _selected(column: str, name: str, kind: str, types: set[str]) -> list[str]:
 
 
 def _named(column: str, kind: str) -> tuple[str, str]:
-    """Return the names of a column's values and their kinds, each null where there is no value."""
+    """Return the names of a column's values and their kinds, both null if the value is missing."""
     text, is_value = f"CAST({column} AS VARCHAR)", f"{column} IS NOT NULL"
     if kind == NO_TYPE:
         return "CAST(NULL AS VARCHAR)", "CAST(NULL AS VARCHAR)"
     if kind in _FLOATS:
-        # NaN is no value. Where numbers are asked whether they are finite, each is looked at.
+        # NaN is not a value. To test whether numbers are finite, the engine reads each.
         is_value = f"{is_value} AND (isfinite({column}) OR {column} IN ('inf', '-inf'))"
         is_small = f"abs({column}) < {LARGEST_NAMED}"
         is_whole = f"{is_small} AND {column} = trunc({column})"
-        # Engines may cast rows of which they are not asked.
+        # Engines may also cast rows that are not selected.
         digits = f"CAST(CAST(CASE WHEN {is_whole} THEN {column} END AS BIGINT) AS VARCHAR)"
         name = f"CASE WHEN {is_whole} THEN {digits} ELSE {text} END"
         held = f"WHEN {is_whole} THEN '{WHOLE}' WHEN {is_small} THEN '{FRACTION}' ELSE '{LARGE}'"

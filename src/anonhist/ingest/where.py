@@ -1,12 +1,12 @@
-"""Which rows count: a condition as a filter of a table, by what the schema declares of its columns.
+"""Which rows count: a condition as a filter of a table, by the declared types of its columns.
 
-A row counts where the condition is true. A comparison with a missing value is unknown, as in SQL, and so is its
-negation; ``not`` is brought down to the comparisons, which are then true or false. A literal must be of the type of its
-column, which is refused otherwise before any row is read, and no cast is made that could fail for a row.
+A row counts if the condition is true. A comparison with a missing value is unknown, as in SQL, and so is its negation;
+``not`` is pushed down to the comparisons, which are then true or false. A literal must have the type of its column;
+otherwise it is refused before any row is read. No cast could fail for a row.
 
-Where types do not bind, or may follow from rows as those of pandas do, a value equals no literal of another class
-(text, numbers, truth values, times) and is neither below nor above one; only a declaration, which is public, refuses
-literals. Numbers of pandas are compared as floats, as it holds them where one is missing.
+If types do not bind, or may follow from rows as in pandas, a value equals no literal of another class (text, numbers,
+booleans, times) and is neither below nor above one; only a declaration, which is public, refuses literals. Numbers in
+pandas are compared as floats, because pandas holds them as floats if one is missing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 def filtered(opened: Opened, condition: Condition) -> Opened:
     """Return an open source with the rows for which a condition is true.
 
-    Columns that are not there are refused, and literals that are not of the types of their columns, by the schema.
+    The schema refuses missing columns, and literals that do not have the types of their columns.
     """
     rows = _Rows(opened.table)
     columns = {}
@@ -59,7 +59,7 @@ def filtered(opened: Opened, condition: Condition) -> Opened:
 
 @dataclass
 class _Rows:
-    """A table, and columns of our own beside those it has, for what its engine cannot say in a formula."""
+    """A table with extra columns of our own, for tests that its engine cannot express in a formula."""
 
     table: Any
     made: list[str] = field(default_factory=list)
@@ -68,19 +68,19 @@ class _Rows:
         """Add a series to a table in memory, and return it as a column."""
         import narwhals as nw
 
-        # No column of a person's is called so.
+        # No user's column has this name.
         self.made.append(f"\x1fwhere{len(self.made)}")
         self.table = self.table.with_columns(series.alias(self.made[-1]))
         return nw.col(self.made[-1])
 
     def kept(self, condition: Any) -> Any:
-        """Return the rows for which a condition is true, with the columns that the table had."""
+        """Return the rows for which a condition is true, with the original columns of the table."""
         rows = self.table.filter(condition)
         return rows.drop(*self.made) if self.made else rows
 
 
 def _mask(condition: Condition, columns: Mapping[str, Any], *, keeps: bool) -> Any:
-    """Return whether a condition is true of a row, or, if it does not keep rows, whether it is false."""
+    """Return whether a condition is true for a row or, if it does not keep rows, whether it is false."""
     if isinstance(condition, Not):
         return _mask(condition.of, columns, keeps=not keeps)
     if isinstance(condition, And | Or):
@@ -91,7 +91,7 @@ def _mask(condition: Condition, columns: Mapping[str, Any], *, keeps: bool) -> A
 
 
 def _joined(parts: list[Any], join: Callable[[Any, Any], Any]) -> Any:
-    """Return many conditions as one, halves first: engines limit how deep formulas are nested."""
+    """Join many conditions into one by halves, because engines limit the nesting depth of formulas."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2
@@ -100,9 +100,9 @@ def _joined(parts: list[Any], join: Callable[[Any, Any], Any]) -> Any:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column that its engine compares, by the classes of literals that its type takes.
+    """A column that its engine compares, by the classes of literals that its type accepts.
 
-    ``refused`` is what to say of a literal that it does not take, empty where types do not bind.
+    ``refused`` is the message about a literal that it does not accept, empty if types do not bind.
     """
 
     present: Any
@@ -110,7 +110,7 @@ class _Column:
     refused: str = ""
 
     def mask(self, test: OfColumn, *, keeps: bool) -> Any:
-        """Return whether a test is true of a row's value, or, if it does not keep rows, whether it is false."""
+        """Return whether a test is true for a row's value or, if it does not keep rows, whether it is false."""
         if isinstance(test, IsNull):
             return ~self.present if keeps else self.present
         if isinstance(test, Between):
@@ -125,7 +125,7 @@ class _Column:
         return self._is_any((test.value,), keeps=keeps is (test.operator == "="))
 
     def _place(self, value: Value) -> tuple[Scale | Digits, Any] | None:
-        """Return the place of a literal, None if no value of the column is of its class; or refuse it."""
+        """Return the place of a literal, None if no value of the column has its class; or refuse it."""
         scale = self.scales.get(type(value))
         place = None if scale is None else scale.place(value)
         if scale is None or place is None:
@@ -176,7 +176,7 @@ def _column(rows: _Rows, name: str, called: str) -> _Column | _Values:
 
     table = rows.table
     if is_of_pandas(table) and (times := times_of_pandas(table, name)) is not None:
-        # Types of pandas may follow from rows, so they refuse nothing.
+        # Types in pandas may follow from rows, so they refuse nothing.
         rows.add(times)
         return _Column(~nw.col(rows.made[-1]).is_null(), {str: of_times(rows.table, rows.made[-1])})
     if _is_held_by_python(table, name):
@@ -188,7 +188,7 @@ def _column(rows: _Rows, name: str, called: str) -> _Column | _Values:
         taken = scales if holds is None else {_LITERALS[holds]: scales[_LITERALS[holds]]}
         return _Column(present, taken, "" if holds is None else _refusal(called, holds))
     if has_no_type(table, name):
-        # One row more would give it a type.
+        # One more row would give it a type.
         return _Column(present, {})
     holds, typed = next(scales_by_type(table, name, rows.add), ("values of another type", {}))
     return _Column(present, typed, "" if is_of_pandas(table) else _refusal(called, holds))
@@ -199,34 +199,34 @@ def _refusal(called: str, holds: str) -> str:
 
 
 def _is_held_by_python(table: Any, name: str) -> bool:
-    """Return whether Python compares the values: objects, and what pandas has few words for."""
+    """Return whether Python compares the values: objects, and types for which pandas has few functions."""
     import narwhals as nw
 
     if not is_of_pandas(table):
         return holds_objects(table, name)
     kind = table.get_column(name).dtype
     is_simple = kind.is_numeric() or isinstance(kind, nw.String | nw.Boolean | nw.Datetime)
-    # Half floats of Arrow have few functions there.
+    # Arrow has few functions for half floats.
     is_half = str(table.to_native()[name].dtype) == "halffloat[pyarrow]"
     return holds_objects(table, name) or not is_simple or is_half
 
 
 @dataclass(frozen=True)
 class _Values:
-    """A column whose values Python compares, each for itself."""
+    """A column whose values Python compares one by one."""
 
     rows: _Rows
     name: str
 
     def mask(self, test: OfColumn, *, keeps: bool) -> Any:
-        """Return whether a test is true of a row's value, or, if it does not keep rows, whether it is false."""
+        """Return whether a test is true for a row's value or, if it does not keep rows, whether it is false."""
         holds = _test_of(test, keeps=keeps)
         found = mapped_objects(self.rows.table, self.name, lambda value: "" if holds(value) else None)
         return ~self.rows.add(found).is_null()
 
 
 def _test_of(test: OfColumn, *, keeps: bool) -> Callable[[Any], bool]:
-    """Return a test of a single value of any type, missing ones too."""
+    """Return a test of a single value of any type, including missing values."""
     if isinstance(test, IsNull):
         return lambda value: is_missing_value(value) is keeps
     if isinstance(test, Between):
@@ -253,7 +253,7 @@ def _test_of(test: OfColumn, *, keeps: bool) -> Callable[[Any], bool]:
 
 
 def _places_of(value: Value) -> dict[str, Any]:
-    """Return the places of a literal: a text that is written as a time is one, too."""
+    """Return the places of a literal: a text written as a time also has the place of that time."""
     if isinstance(value, bool):
         return {"truth": value}
     if isinstance(value, Decimal):
@@ -263,7 +263,7 @@ def _places_of(value: Value) -> dict[str, Any]:
 
 
 def _place_of(value: Any) -> tuple[str, Any]:
-    """Return the class of a value, and where it is among those of its class; of others, that they are such."""
+    """Return the class of a value, and its place in that class; for other values, a class without places."""
     if isinstance(value, str):
         return "text", str.__str__(value)
     if is_missing_value(value):
@@ -276,13 +276,13 @@ def _place_of(value: Any) -> tuple[str, Any]:
 
 
 def _instant(value: date | np.datetime64) -> tuple[int, int]:
-    """Return the microseconds since 1970, in UTC if it has a zone, and the nanoseconds that there may be besides."""
+    """Return the microseconds since 1970, in UTC if it has a zone, and the additional nanoseconds, if any."""
     if isinstance(value, np.datetime64):
         micros = value.astype("M8[us]")
         return int(micros.astype(np.int64)), int((value - micros) / np.timedelta64(1, "ns"))
     if not isinstance(value, datetime):
         return (datetime(value.year, value.month, value.day) - EPOCH) // MICROSECOND, 0  # noqa: DTZ001
-    # Of Python itself: times of pandas cannot be taken from those far away.
+    # Times of Python itself, because pandas times cannot be subtracted from distant ones.
     plain = datetime.combine(date(value.year, value.month, value.day), value.timetz())
     epoch = EPOCH if value.tzinfo is None else EPOCH.replace(tzinfo=UTC)
     return (plain - epoch) // MICROSECOND, getattr(value, "nanosecond", 0)

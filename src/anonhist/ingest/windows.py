@@ -1,4 +1,4 @@
-"""From a source of events to how many labels first reach each threshold on each day, by one query."""
+"""From a source of events to the number of labels that first reach each threshold on each day, by one query."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 def read_windows(
     source: Source, asked: WindowsAsked, *, progress: Callable[[float], None] | None
 ) -> GroupedCumulativeCounts:
-    """Count on all listed days in all listed groups, or in the one group of no columns where there are none."""
+    """Count on all listed days in all listed groups, or in the one group without columns."""
     protection, (part, days), thresholds, _ = asked
     parts, key = protection.grouping.parts, protection.order_key
     source.refuse_labels("column of dates")
@@ -59,7 +59,7 @@ def read_windows(
     check_named(all(bool(row[1]) for row in rows))
     if columns.rows == "counts":
         check_whole(columns.count, sum(int(row[-1]) for row in rows))
-        # A sum that is too large is the largest, or where it wrapped the least.
+        # A sum that is too large is the largest or, if it wrapped, the least.
         check_sums([(end, row[-2]) for row in rows for end in row[-4:-2]])
         rows = [row[:-4] for row in rows]
     place = {part.key_of(day): at for at, day in enumerate(days)}
@@ -82,7 +82,7 @@ def read_windows(
 
 
 def columns_of_windows(opened: Opened, source: Source, asked: WindowsAsked) -> Columns:
-    """Return which columns of an open source to read, with the days and the groups that are listed."""
+    """Return the columns of an open source to read, with the listed days and groups."""
     protection, (part, days), _, groups = asked
     columns = _columns_in(opened.header, source, protection, part)
     kinds = [each.kind_in(opened.table) for each in columns.grouping.parts]
@@ -92,13 +92,13 @@ def columns_of_windows(opened: Opened, source: Source, asked: WindowsAsked) -> C
 
 
 def with_dates(table: Any, columns: Columns) -> Any:
-    """Return a table whose dates can be put into the periods of groups and of days."""
+    """Return a table with dates that can be put into the periods of groups and of days."""
     of_days = () if columns.days is None else (columns.days[0],)
     return with_periods(table, (*columns.grouping.parts, *of_days))
 
 
 def _columns_in(header: Header, source: Source, protection: Protection, day: Part) -> Columns:
-    """Return which columns to read, having refused those that are not there, or are said to be two things."""
+    """Return the columns to read; refuse missing columns, and columns with two roles."""
     for part in protection.grouping.parts:
         header.require(group=part.column)
     kind = source.kind(header, protection, day.column)
@@ -115,8 +115,8 @@ def _columns_in(header: Header, source: Source, protection: Protection, day: Par
 def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
     """Return the lazy query (day, named, reached0, reached1, …): how many labels first reach each threshold.
 
-    With groups, their text follows. Of counted rows the least and the largest running count follow, the size of the
-    largest, and how many counts are wrong, as in :func:`~anonhist.ingest.query.added_counts`.
+    With groups, their text follows. For counted rows, the least and the largest running count follow, the size of the
+    largest, and the number of wrong counts, as in :func:`~anonhist.ingest.query.added_counts`.
     """
     import narwhals as nw
 
@@ -124,19 +124,19 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
     is_counted = columns.rows == "counts"
     flags = [name for name in rows.collect_schema().names() if name == NAMED]
     group = [GROUP] if columns.grouping.parts else []
-    # Items of users have labels already: SQLite limits the depth of nested queries.
+    # Items of users already have labels: SQLite limits the depth of nested queries.
     if not columns.keep_null and columns.user is None:
         rows = rows.filter(~nw.col("label").is_null())
     days = rows if not is_counted else rows.with_columns(size=large_units(nw.col("count")))
     numbers = nw.col("count", "size", "wrong").sum() if is_counted else nw.len().alias("count")
     counted = days.group_by("label", *group, DAY, *flags).agg(numbers)
     if is_counted:
-        # A label is in no group where it counts nothing.
+        # A label with a count of zero is in no group.
         counted = counted.filter(counts_something("count", "wrong"))
     if columns.grouping.groups_per_label is not None:
         most, first = columns.grouping.groups_per_label, nw.col("wrong") > 0 if is_counted else None
         counted = rows_in_few_groups_of_labels(counted, most, columns.order_key, first=first)
-    # Rows without a label, where they count, are one label, which not every engine takes for one by itself.
+    # If rows without a label count, they are one label, which not every engine recognizes as one.
     label = nw.col("label")
     known = nw.when(label.is_null()).then(nw.lit("")).otherwise(nw.concat_str(nw.lit("="), label))
     counted = counted.with_columns(
@@ -144,7 +144,7 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
         known=known if columns.keep_null else label,
         named=nw.col(NAMED) if flags else nw.lit(1),
     )
-    # Texts of days ascend as the days do.
+    # Texts of days ascend like the days.
     summed = {"after": "count", "size_after": "size"} if is_counted else {"after": "count"}
     running = counted.with_columns(
         **{after: nw.col(name).cum_sum().over("known", *group, order_by=DAY) for after, name in summed.items()}
@@ -185,34 +185,34 @@ def read_cumulative(
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
 ) -> CumulativeCounts:
-    """Read on which day each label reaches each threshold, on the engine that holds the data, by one query.
+    """Read the day on which each label reaches each threshold, on the engine that holds the data, by one query.
 
     A label reaches the threshold k on the day on which its running count since the first day becomes k or more.
 
     Parameters
     ----------
     source
-        One row per item, in anything that :func:`read_profile` reads but plain lists of labels.
+        One row per item, in any source of :func:`read_profile` except plain lists of labels.
     by
         The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
     days
         The days, weeks or months that count, ascending, which must be public: "2026-11-22", for a week its Monday, or
-        "2026-11". Rows of others are left out before anything is bounded or counted.
+        "2026-11". Other rows are left out before anything is bounded or counted.
     thresholds
         Ascending whole numbers of at least 1, which must be public.
     label, count, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null, where
         As for :func:`read_profile`. A user's items are bounded over all days together.
     unit
-        Whom a release protects, where the source says nothing of users.
+        Whom a release protects, if the source does not name users.
     progress
         Receives the share done, in [0, 1].
     limits
-        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+        The memory and the number of threads that DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
     CumulativeCounts
-        Private: it holds exact counts.
+        Private counts: they are exact.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def read_cumulative(
 
 
 class AskedGroups(NamedTuple):
-    """Groups of cumulative windows, as a call lists them, and in how many of them a unit counts."""
+    """Groups of cumulative windows, as a call lists them, and the number of them in which a unit counts."""
 
     by: str | Iterable[str]
     groups: Iterable[Any] | os.PathLike[str]
@@ -257,12 +257,12 @@ class AskedGroups(NamedTuple):
 
 
 class WindowsAsked(NamedTuple):
-    """Which windows are read, and whom a release of them protects: public choices, checked."""
+    """The windows to read, and whom their release protects: public choices, checked."""
 
     protection: Protection
     dates: tuple[Part, tuple[str, ...]]
     thresholds: tuple[int, ...]
-    # Those of no columns are one.
+    # A group without columns counts as one.
     groups: list[tuple[Any, ...]]
 
 
@@ -280,7 +280,7 @@ def windows_asked(
     unit: PrivacyUnit | None,
     where: str | None,
 ) -> WindowsAsked:
-    """Return which windows a call of ``read_cumulative`` or ``read_cumulative_groups`` reads, or refuse it."""
+    """Return the windows that a call of ``read_cumulative`` or ``read_cumulative_groups`` reads, or refuse it."""
     most, condition = check_users(user, max_per_user, order_by, count_users=False), optional(parse_where)(where)
     if grouped is None:
         dates, levels = listed_days(by, days), parse_thresholds(thresholds)
@@ -303,7 +303,7 @@ def windows_asked(
 
 
 def listed_days(by: str, days: str | Iterable[Any]) -> tuple[Part, tuple[str, ...]]:
-    """Return the column of dates and the days that are listed."""
+    """Return the column of dates and the listed days."""
     parts = parts_of(by)
     (part,) = parts
     if part.period is None:
@@ -331,9 +331,9 @@ def unit_of_windows(
     *,
     bounds: tuple[int | None, int | None] | None,
 ) -> PrivacyUnit:
-    """Return whom a release of cumulative windows protects, or refuse what its bounds do not cover.
+    """Return whom a release of cumulative windows protects, or refuse a unit that its bounds do not cover.
 
-    ``bounds`` are in how many groups a user and a label count; None where there are no groups.
+    ``bounds`` are the numbers of groups in which a user and a label count; None without groups.
     """
     if bounds is not None:
         protected = protected_unit(unit, per_user, *bounds)
@@ -373,17 +373,17 @@ def read_cumulative_groups(
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
 ) -> GroupedCumulativeCounts:
-    """Read on which day each label of each group reaches each threshold, by one query for all groups.
+    """Read the day on which each label of each group reaches each threshold, by one query for all groups.
 
-    Labels are counted in each group by itself: one that has a view in spring and another in fall has one in each.
+    Labels are counted in each group separately: a label with a view in spring and another in fall has one in each.
 
     Parameters
     ----------
     source
-        One row per item, in anything that :func:`read_profile` reads but plain lists of labels.
+        One row per item, in any source of :func:`read_profile` except plain lists of labels.
     by, groups
-        The grouping columns, and the groups, as for :func:`read_groups`: listed, and public. Rows of others are left
-        out before anything is bounded or counted.
+        The grouping columns, and the groups, as for :func:`read_groups`: listed, and public. Other rows are left out
+        before anything is bounded or counted.
     cumulative_by
         The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
     days, thresholds
@@ -391,23 +391,23 @@ def read_cumulative_groups(
     label, count, user, order_by, order_key, table, delimiter, header, keep_null, where
         As for :func:`read_groups`.
     max_per_user
-        How many items of each user count, over all groups and days together; or, with ``max_groups_per_user``, in each
-        group over all days.
+        The number of items of each user that count, over all groups and days together; or, with
+        ``max_groups_per_user``, in each group over all days.
     max_groups_per_user
-        In how many groups a user's items count.
+        The number of groups in which a user's items count.
     max_groups_per_label
-        In how many groups a label counts, on all days: required to protect labels, which may occur in many.
+        The number of groups in which a label counts, on all days: required to protect labels, which may occur in many.
     unit
-        Whom a release protects, where the source says nothing of users.
+        Whom a release protects, if the source does not name users.
     progress
         Receives the share done, in [0, 1].
     limits
-        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+        The memory and the number of threads that DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
     GroupedCumulativeCounts
-        Private: it holds exact counts. Groups in the order in which they are listed.
+        Private counts: they are exact. Groups are in the listed order.
 
     Raises
     ------

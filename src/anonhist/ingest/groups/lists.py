@@ -1,4 +1,4 @@
-"""The groups to release, as a person lists them: as values, in a line, as a range of days, in a table or in a file."""
+"""Lists of groups to release: as values, as a line, as a range of days, as a table or as a file."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
 
 
 def group_rows(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
-    """Return the groups that a person lists: a value for each grouping column.
+    """Return the listed groups: a value for each grouping column.
 
     ``given`` has a value for each group (a sequence, for several columns), or is a table or a file with these columns.
-    For one grouping column it may be text: names with commas between them, or a range of days as in
-    ``2026-11-01..2026-11-30``, for all days, weeks or months with one of them.
+    For one grouping column it may be text: names separated by commas, or a range of days as in
+    ``2026-11-01..2026-11-30``, for all days, weeks or months that contain one of them.
     """
     if is_table(given) or isinstance(given, PathLike):
         rows = _from_table(as_path(given), parts)
@@ -81,7 +81,7 @@ def _from_text(given: str, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
 def _is_file(given: str) -> bool:
     try:
         return Path(given).is_file()
-    except (OSError, ValueError):  # a list of names is too long for the name of a file
+    except (OSError, ValueError):  # A list of names is too long for a file name.
         return False
 
 
@@ -90,7 +90,7 @@ def _from_table(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
     named = [part.name for part in parts]
     what = f"The list of groups {given!r}" if is_path else "The list of groups"
     with holder_of(given).open(Reading(named, what=what)) as opened:
-        # A column of dates may be called as in the data.
+        # A column of dates may have the same name as in the data.
         have = opened.header.names
         names = [name if name in have else part.column for name, part in zip(named, parts, strict=True)]
         if sorted(names) != sorted(have):
@@ -104,10 +104,10 @@ _WHOLE = re.compile(r"[0-9]{1,16}")
 
 
 def sizes_from_file(path: str) -> tuple[tuple[str, ...], dict[Group, GroupSize]]:
-    """Return the grouping columns of a file, and the guessed size of each group, listed once.
+    """Return the grouping columns of a file, and the guessed size of each group, which is listed once.
 
-    It has a row for each group: the column ``items``, perhaps ``labels``, and the grouping columns, which are all
-    others.
+    The file has a row for each group, with the column ``items``, optionally ``labels``, and the grouping columns, which
+    are all others.
     """
     with holder_of(as_path(path)).open() as opened:
         names = opened.header.names

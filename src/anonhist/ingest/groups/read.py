@@ -70,73 +70,75 @@ def read_groups(
     Parameters
     ----------
     source
-        One row per item, in anything that :func:`read_profile` reads but plain lists of labels.
+        One row per item, in any source of :func:`read_profile` except plain lists of labels.
     by
         The grouping columns; ``"day(column)"``, ``"week(column)"`` and ``"month(column)"`` group dates: 2026-11-22,
-        2026-11-16 (the Monday of that week, as in ISO 8601), 2026-11. Times with a zone are taken in UTC. Text is taken
-        as written if it begins with a date; other text has none, as a missing value.
+        2026-11-16 (the Monday of that week, as in ISO 8601), 2026-11. Times with a zone are converted to UTC. Text that
+        begins with a date is used as written; other text has no date, like a missing value.
     groups
-        The groups, which must be public: a value for each where there is one grouping column, else a tuple; a file or
-        table with these columns; or text, of names with commas between them or of a range of days,
-        ``"2026-11-01..2026-11-30"``, for all days, weeks or months with one of them. Values are compared by name, as
-        labels are: 7, 7.0 and the text 7 are the same; what the type of the column cannot hold is refused. Groups
-        without data have an empty profile; rows of other groups are left out before anything is bounded. If no such
-        list is public, :class:`FindGroups` finds groups with many units, at a cost; the source is asked twice then.
+        The groups, which must be public: a value for each if there is one grouping column, else a tuple; a file or
+        table with these columns; or text: names separated by commas, or a range of days, ``"2026-11-01..2026-11-30"``,
+        for all days, weeks or months that contain one of them. Values are compared by name, like labels: 7, 7.0 and the
+        text 7 are the same; values that the type of the column cannot hold are refused. Groups without data have an
+        empty profile; rows of other groups are left out before anything is bounded. If no such list is public,
+        :class:`FindGroups` finds groups with many units, at a cost; this takes a second query.
     label, count, user, order_by, table, delimiter, header
         As for :func:`read_profile`.
     format
         ``"events"`` (one row per item), ``"counts"`` (the grouping columns, label, count, or those that ``label`` and
         ``count`` name: rows of one label in one group are added up) or ``"prevalences"`` (the grouping columns, count,
         prevalence: how many labels of a group have that count). By default the other columns decide, as for
-        :func:`read_profile`. In prevalences nothing says which labels are the same in several groups: they protect
-        items only, and groups are not put together.
+        :func:`read_profile`. Prevalences do not show which labels are the same in several groups: they protect only
+        items, and groups cannot be combined.
     max_per_user
-        How many items of each user count, over all groups together; or, with ``max_groups_per_user``, in each group.
+        The number of items of each user that count, over all groups together; or, with ``max_groups_per_user``, in each
+        group.
     max_groups_per_user
-        In how many groups a user's items count.
+        The number of groups in which a user's items count.
     max_groups_per_label
-        In how many groups a label counts: required to protect labels, which may occur in many.
+        The number of groups in which a label counts: required to protect labels, which may occur in many.
     other
-        Name of one more group, of all rows of groups that are not listed. A found group of this name is among them;
-        with ``levels``, so is one whose first name it is.
+        The name of one more group, for all rows whose groups are not listed. A found group with this name joins it;
+        with ``levels``, so does a group with this first name.
     order_key
-        Key of the random choice by which items of users and groups of users and labels are kept; drawn anew by default.
+        The key of the random choice by which items of users and groups of users and labels are kept; by default, a new
+        key is drawn.
     keep_null
         Count rows without a label as one more label, and rows without a value in a grouping column as a group, which is
-        listed as None; without it, they are left out.
+        listed as None; by default, they are left out.
     where
-        Which rows count, as for :func:`read_profile`.
+        The rows that count, as for :func:`read_profile`.
     count_units
-        Also count in how many groups each user or label is before the bound on groups, or without one how many items
-        each user has in all groups, for ``release_groups(…, excess_share=…)``: the source is asked once more. Refused
-        where no more groups are listed than the bound keeps, since nothing can be left out of them.
+        Also count the groups of each user or label before the bound on groups or, without one, the items of each user
+        in all groups, for ``release_groups(…, excess_share=…)``: this takes one more query. It is refused if no more
+        groups are listed than the bound keeps, because nothing can be left out of them.
     unit
-        Whom a release protects, where the source says nothing of users.
+        Whom a release protects, if the source does not name users.
     levels
-        Whether totals are released, too: of groups with the same first names, up to everything together.
-        ``"nested"``: of labels that are others in each group, such as households; totals are sums of what is released.
-        ``"crossing"``: of labels that are the same in all groups, such as queries; the source is asked once for each
-        level, and bounds on groups and on items hold for each level by itself.
+        Whether totals are released, too: of groups with the same first names, up to everything together. ``"nested"``:
+        labels differ between groups, such as households; totals are sums of released numbers. ``"crossing"``: labels
+        are the same in all groups, such as queries; this takes one query for each level, and bounds on groups and on
+        items hold for each level separately.
     progress
         Receives the share done, in [0, 1].
     limits
-        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+        The memory and the number of threads that DuckDB may use, and where it spills: for files and its own databases.
     notify
         Receives a sentence if no item is in any group; and, for nested levels, if labels of several groups will count
-        several times in totals, for which the source is asked once more. Both are private: for the operator alone, as
-        for :func:`read_profile`.
+        several times in totals, which takes one more query. Both are private: for the operator alone, as for
+        :func:`read_profile`.
     randomness
         Privacy randomness of :class:`FindGroups`; the operating system's by default.
     ledger, dataset, purpose, run_id
         With :class:`FindGroups`: the ledger to charge before the units of any group are counted, as for
-        :func:`release`; by default that in the environment variable ``ANONHIST_LEDGER``, or none. Each call is charged,
-        also one that finds no group. :func:`release_groups` then charges the release alone, as a run of another name.
-        Without a ledger nothing counts the calls: each spends the budget of ``groups``.
+        :func:`release`; by default the one in the environment variable ``ANONHIST_LEDGER``, if any. Each call is
+        charged, even if it finds no group. :func:`release_groups` then charges only the release, as a run with another
+        name. Without a ledger, nothing counts the calls: each spends the budget of ``groups``.
 
     Returns
     -------
     GroupedProfile
-        Private: it holds exact counts.
+        A private profile of each group: it holds exact counts.
 
     Raises
     ------

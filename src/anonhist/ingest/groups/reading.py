@@ -1,4 +1,4 @@
-"""From an open source to a profile for each of several groups: the queries, and what each group has by them."""
+"""From an open source to a profile for each of several groups: the queries, and their results for each group."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def prevalences_of_groups(table: Any, columns: Columns) -> Any:
-    """Return :func:`~anonhist.ingest.query.prevalences_query` of the counts of labels that count, or are wrong."""
+    """Return :func:`~anonhist.ingest.query.prevalences_query` of the counts of labels that count, or are invalid."""
     import narwhals as nw
 
     added = prevalences_query(table, columns)
@@ -85,7 +85,7 @@ def check_counted(batch: Any, columns: Columns) -> None:
 
 
 def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool) -> None:
-    """Refuse prevalences of groups if labels are to be protected, or groups to be put together."""
+    """Refuse prevalences of groups if labels should be protected, or groups combined."""
     if columns.rows != "prevalences":
         return
     if unit.max_count is not None:
@@ -126,7 +126,7 @@ def group_batches(table: Any, columns: Columns) -> Iterator[Any]:
 def group_profiles(
     table: Any, columns: Columns, unit: PrivacyUnit, key: str | None, where: str | None
 ) -> dict[tuple[str | None, ...], Profile]:
-    """Run the query, and return a profile for each group that is released."""
+    """Run the query, and return a profile for each released group."""
     grouping = columns.grouping
     place = {grouping.key_of(group): at for at, group in enumerate(grouping.groups)}
     places, counts, prevalences = [], [], []
@@ -149,7 +149,7 @@ def group_profiles(
 
 
 def labels_of_several(table: Any, columns: Columns) -> int:
-    """Return how many labels are in more than one group, of rows that count."""
+    """Return the number of labels in more than one group, from rows that count."""
     import narwhals as nw
 
     rows = bounded_rows(table, columns)
@@ -162,10 +162,10 @@ def labels_of_several(table: Any, columns: Columns) -> int:
 
 
 def group_units(table: Any, columns: Columns) -> dict[Group, int]:
-    """Return how many units each group has: as private as the data, and so is which groups there are.
+    """Return the number of units of each group, which is as private as the data, and so is the set of groups.
 
-    Each user, and each label where labels are bounded, counts in as few groups as ``columns`` says, a user without such
-    a number in at most ``max_per_user``. Otherwise rows are counted.
+    Each user, and each label if labels are bounded, counts in as few groups as ``columns`` says; a user without such a
+    number counts in at most ``max_per_user``. Otherwise rows are counted.
     """
     if columns.rows != "events":
         return _of_counted(table, columns)
@@ -175,7 +175,7 @@ def group_units(table: Any, columns: Columns) -> dict[Group, int]:
 
 
 def _of_counted(table: Any, columns: Columns) -> dict[Group, int]:
-    """Return how many items groups have, or labels where these are bounded, of rows that are counted already."""
+    """Return the number of items of groups, or labels if these are bounded, from already counted rows."""
     grouping = columns.grouping
     units: dict[str, int] = {}
     for batch in group_batches(table, columns):
@@ -204,7 +204,7 @@ def _units_query(table: Any, columns: Columns) -> Any:
 
 
 def _users(table: Any, columns: Columns) -> Any:
-    """Return the rows (user, group), each user in few groups."""
+    """Return the rows (user, group), with each user in few groups."""
     import narwhals as nw
 
     grouping, user = columns.grouping, str(columns.user)
@@ -222,7 +222,7 @@ def _users(table: Any, columns: Columns) -> Any:
     return few_groups_of_users(pairs, most, columns.order_key)
 
 
-# What the release of a group without data takes at ε = 1, without simulations: 6.2 kB, and more for every other.
+# Memory for the release of a group without data at ε = 1, without simulations: 6.2 kB, and more for all others.
 _LEAST = 6_000
 _GIGA = 10**9
 
@@ -260,9 +260,9 @@ def read_recorded(
     notify: Callable[[str], None] | None,
     randomness: RandomSource | None = None,
 ) -> GroupedProfile:
-    """Read the groups for :func:`~anonhist.ingest.groups.read.read_groups`, when finding them is charged already.
+    """Read the groups for :func:`~anonhist.ingest.groups.read.read_groups`, after the charge for finding them.
 
-    The charge ``recorded`` is kept from the moment on when groups are drawn.
+    The charge ``recorded`` is kept from the moment when groups are drawn.
     """
     unit, parts = protection.protected, protection.grouping.parts
     bounded = protection.bounded if count_units else None
@@ -294,7 +294,7 @@ def read_recorded(
         if tells and notify is not None and columns.rows != "prevalences":
             _tell_of_shared(labels_of_several(events, columns), notify)
         above = tuple(map(read_level, range(len(parts) if levels is Levels.CROSSING else 0)))
-        # Last, so that what is refused was refused for what it shows to every reading.
+        # This query is last, so that data are refused for the same reasons as in every reading.
         units = None if bounded is None else bounded_units(events, columns, *bounded)
     return GroupedProfile(
         own,
@@ -313,7 +313,7 @@ def read_recorded(
 def rows_of_groups(
     source: Source, protection: Protection, groups: Any, *, to_find: bool
 ) -> list[tuple[Any, ...]] | None:
-    """Return the groups that are listed, None where they are to be found; refuse a source that can have none."""
+    """Return the listed groups, None if they should be found; refuse a source that can have none."""
     rows = None if to_find else group_rows(groups, protection.grouping.parts)
     check_memory(0 if rows is None else len(rows))
     form = source.rows.format
@@ -332,7 +332,7 @@ def columns_of_groups(
     levels: Levels | None,
     bounded: tuple[Bounded, int] | None,
 ) -> Columns:
-    """Return which columns of an open source to read and into which groups, as far as they are listed."""
+    """Return the columns of an open source to read, and the groups for its rows, as far as they are listed."""
     parts = protection.grouping.parts
     columns = _columns_in(opened.header, source, protection, parts)
     check_combination(columns, protection.protected, levels_cross=levels is Levels.CROSSING)
@@ -340,7 +340,7 @@ def columns_of_groups(
     kinds = [part.kind_in(opened.table) for part in grouping.parts]
     if rows is not None:
         grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=protection.keep_null))
-        # Whatever the rows are.
+        # This check does not depend on the rows.
         if levels is not None:
             grouping.check_totals()
         if bounded is not None:
@@ -349,7 +349,7 @@ def columns_of_groups(
 
 
 def _columns_in(header: Header, source: Source, protection: Protection, parts: tuple[Part, ...]) -> Columns:
-    """Return which columns to read, having refused those that are not there, or are said to be two things."""
+    """Return the columns to read; refuse missing columns, and columns with two roles."""
     for part in parts:
         header.require(group=part.column)
         if part.period is not None and part.name in header.names:
@@ -379,9 +379,9 @@ def _found(
 ) -> tuple[Group, ...]:
     """Return the groups that are found; from here on they are public."""
     units = group_units(table, columns)
-    # Files hold these names, and terminals show them; whether one can be shown is a matter of the name alone.
+    # Files hold these names, and terminals show them; whether a name can be shown depends only on the name.
     named = {group: many for group, many in units.items() if is_shown_as_written(group)}
-    # Whatever fails from here on may depend on which groups were found, an error about a column, too.
+    # Every failure from here on may depend on the found groups, even an error about a column.
     recorded.keep()
     kept = selection.select(np.array(list(named.values()), dtype=np.int64), source=randomness or SystemSource())
     found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)

@@ -39,7 +39,7 @@ _WRONG, _SIZE = "wrong", "size"
 
 
 def label_counts(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (label, count) over events; where labels may lack a name, ``named`` is 0 for those."""
+    """Return the lazy query (label, count) over events; if labels may lack a name, ``named`` is 0 for those."""
     import narwhals as nw
 
     rows = bounded_rows(table, columns)
@@ -49,20 +49,20 @@ def label_counts(table: Any, columns: Columns) -> Any:
 def user_items(table: Any, columns: Columns) -> Any:
     """Return the lazy query (user_name, hash, label) of each user's first rows in the order of the keyed hash.
 
-    The key is one that no other part has.
+    No other part has the same key.
     """
     import narwhals as nw
 
     user = str(columns.user)
     kind = table.collect_schema()[user]
     is_plain = isinstance(kind, nw.String | nw.Enum | nw.Categorical | nw.Object)
-    # Where all users are missing, there may be no type; one user more would give it one.
+    # If all users are missing, there may be no type; one more user would give it one.
     if not (is_plain or kind.is_integer() or kind.is_float() or has_no_type(table, user)):
         raise UsageError(
             "Users of parts must be text or whole numbers, which all engines write alike: convert that column to text."
         )
     flags = name_columns(table, {user: True, columns.label: False})
-    # Users are told apart by their names, which are all that other parts have of them.
+    # Users are distinguished by their names, which are all that other parts have.
     name = as_text(table, user, only_whole=True)
     rows = table.select(label=as_text(table, columns.label), user=name, user_name=name, **flags)
     rows = rows.filter(is_item(columns)).with_columns(one=nw.lit(1))
@@ -76,9 +76,9 @@ def user_items(table: Any, columns: Columns) -> Any:
 
 @contextmanager
 def in_order(query: Any, columns: Columns, document: PartDocument, limits: EngineLimits) -> Iterator[Iterator[Rows]]:
-    """Run a query of this file and give its rows in the order of their keys, in batches.
+    """Run a query of this module and give its rows in the order of their keys, in batches.
 
-    The row of labels that are missing comes first, if it is one of its own; its key is missing.
+    A separate row for missing labels comes first; its key is missing.
     """
     native = query.to_native()
     if type(native).__name__ == "DuckDBPyRelation":
@@ -89,7 +89,7 @@ def in_order(query: Any, columns: Columns, document: PartDocument, limits: Engin
 
 
 def _reader(query: Any) -> Any:
-    """Return what another engine answers as a reader of Arrow."""
+    """Return another engine's result as an Arrow reader."""
     import pyarrow as pa
 
     found = record_batches(query, AT_ONCE)
@@ -134,12 +134,12 @@ def _rows(relation: Any, counted: Columns, document: PartDocument) -> Iterator[R
 
 
 def _hashed(text: str) -> str:
-    """Return the first 128 bits of the SHA-256 of a text: nobody can make two that have the same."""
+    """Return the first 128 bits of the SHA-256 of a text: nobody can construct two texts with the same bits."""
     return f"unhex(left(sha256({text}), 32))"
 
 
 def _check_counts(batch: Any, counted: Columns) -> None:
-    """Refuse what was no count, and sums that wrapped."""
+    """Refuse invalid counts, and sums that wrapped."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -163,9 +163,9 @@ def counted(
     notify: Callable[[str], None] | None,
     progress: Callable[[float], None] | None,
 ) -> Iterator[tuple[int, Iterator[Rows]]]:
-    """Count a source: how many items have no label, and the rows of its part in the order of their keys.
+    """Count a source: return the number of items without a label, and the rows of its part in the order of their keys.
 
-    Where rows without a label are left out, the operator is told how many there were.
+    If rows without a label are left out, the operator is told their number.
     """
     key = document.order_key() if document.holds == "users" else None
     where = None if document.where is None else parse_where(document.where)
@@ -191,7 +191,7 @@ def counted(
 
 
 def _as_table(source: Source, protection: Protection) -> Source:
-    """Return a source that has columns."""
+    """Return a source in the form of columns."""
     said = source.rows
     if said.format == "prevalences":
         raise UsageError(_PREVALENCES)

@@ -1,6 +1,6 @@
-"""Reading and writing parts, Parquet files whose rows are checked as they come, and adding them up to a profile.
+"""Reading and writing parts, Parquet files whose rows are checked as they arrive, and adding them up to a profile.
 
-Few are merged in the order of their keys; many are added up by the engine.
+A few parts are merged in the order of their keys; the engine adds up many.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TOO_LARGE = "A label has more than 2^63 − 1 items in these parts, the most tha
 
 
 def all_rows(document: PartDocument, runs: list[Iterator[Rows]]) -> Iterator[Rows]:
-    """Merge the rows of parts, at least one; it is fastest if the first is much the longest."""
+    """Merge the rows of parts, at least one; this is fastest if the first is by far the longest."""
     join = added if document.holds == "labels" else side_by_side
     first, others = runs[0], runs[1:]
     # Pair by pair, so that merges of a thousand parts are nested ten deep, not a thousand.
@@ -57,9 +57,9 @@ def all_rows(document: PartDocument, runs: list[Iterator[Rows]]) -> Iterator[Row
 
 
 def merged(first: Iterator[Rows], second: Iterator[Rows], join: Callable[[Rows, Rows], Rows]) -> Iterator[Rows]:
-    """Merge two runs of rows with ascending keys, in batches, into one; it is faster if the second is the shorter one.
+    """Merge two runs of rows with ascending keys, in batches; this is faster if the second is the shorter one.
 
-    ``join`` merges rows that are all there: :func:`added` or :func:`side_by_side`.
+    ``join`` merges complete rows: :func:`added` or :func:`side_by_side`.
     """
     ours, theirs = _next(first), _next(second)
     while ours is not None and theirs is not None:
@@ -74,7 +74,7 @@ def merged(first: Iterator[Rows], second: Iterator[Rows], join: Callable[[Rows, 
 
 
 def added(first: Rows, second: Rows) -> Rows:
-    """Merge labels with their counts; those of a label in both are added up, and a sum past 2^63 − 1 is refused."""
+    """Merge labels with their counts; equal labels are added up, and a sum past 2^63 − 1 is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -102,7 +102,7 @@ def side_by_side(first: Rows, second: Rows) -> Rows:
 
 
 def _woven(first: Rows, second: Rows, places: NDArray[np.int64]) -> Rows:
-    """Put each of the second rows before the first row at its place."""
+    """Put each of the second rows before the first row at its position."""
     import pyarrow as pa
 
     index = np.empty(len(first) + len(second), dtype=np.int64)
@@ -116,7 +116,7 @@ def _woven(first: Rows, second: Rows, places: NDArray[np.int64]) -> Rows:
 
 
 def _common(ours: Rows, theirs: Rows) -> tuple[int, int]:
-    """Return how many rows of each are not beyond the last of the other: what comes later is beyond these."""
+    """Return how many rows of each do not exceed the last of the other: all later rows do."""
     import pyarrow.compute as pc
 
     ends = (ours.keys.slice(len(ours) - 1), theirs.keys.slice(len(theirs) - 1))
@@ -135,7 +135,7 @@ class PartFile:
 
     path: str
     document: PartDocument
-    # What its metadata were, and which file it was.
+    # Its metadata and its identity when it was opened.
     text: bytes
     identity: tuple[int, int, int]
 
@@ -163,7 +163,7 @@ class PartFile:
         return found
 
     def damaged(self) -> DataError:
-        """Return the error about rows that no part has."""
+        """Return the error about rows that no part can have."""
         error = DataError(f"The part {mask(self.path)!r} is damaged: count its events again.")
         error.may_tell_rows = True
         return error
@@ -184,14 +184,14 @@ def _identity(path: str) -> tuple[int, int, int]:
 
 
 def _is_of_system(error: BaseException) -> TypeGuard[OSError]:
-    """Return whether the system refused something, such as one more open file: the file may be sound."""
+    """Return whether the operating system refused something, such as one more open file: the file may be intact."""
     return isinstance(error, OSError) and bool(error.errno)
 
 
 def is_parts(source: Any) -> bool:
-    """Return whether a source is parts, by the ending of a path or pattern, or of all paths in a list.
+    """Return whether a source is parts, judged by the ending of a path or pattern, or of all paths in a list.
 
-    A list of texts is one of labels, whatever they end in.
+    A list of texts is a list of labels, whatever their endings.
     """
     if isinstance(source, list | tuple):
         return bool(source) and all(isinstance(path, os.PathLike) and is_parts(path) for path in source)
@@ -207,17 +207,17 @@ def open_parts(source: Any) -> list[PartFile]:
         raise UsageError("Parts are private and are read only from local files: copy them to this machine first.")
     paths = [path for name in named for path in (match_files(name) or [name])]
     if len({identity(path) for path in paths}) < len(paths):
-        # Before its name is found twice: this sentence says more.
+        # This is checked before duplicate names, because this sentence says more.
         raise UsageError("A part is named twice, perhaps through a link: leave one out.")
     return [PartFile.open(path) for path in paths]
 
 
 @contextmanager
 def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
-    """Open the rows of a part: how many items have no label, and the other rows in the order of their keys.
+    """Open the rows of a part: the number of items without a label, and the other rows in the order of their keys.
 
-    Everything is checked: keys ascend, each label is there once, counts are at least 1. Of damage the message says no
-    more.
+    Everything is checked: keys ascend, each label occurs once, counts are at least 1. The message about damage gives no
+    details.
     """
     import pyarrow.parquet as pq
 
@@ -230,7 +230,7 @@ def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
 
 @contextmanager
 def _told(part: PartFile) -> Iterator[None]:
-    """Turn errors of reading into one about a damaged part, unless the system refused something."""
+    """Turn read errors into one about a damaged part, unless the operating system refused something."""
     import pyarrow as pa
 
     try:
@@ -267,14 +267,14 @@ def _checked(part: PartFile, file: Any) -> Iterator[Rows]:
 
 
 class PartWriter:
-    """Writes the rows of a part, as they come, to ``file``, which must be readable by nobody else."""
+    """Writes the rows of a part, as they arrive, to ``file``, which nobody else must be able to read."""
 
     def __init__(self, file: BinaryIO, document: PartDocument) -> None:
         import pyarrow.parquet as pq
 
         self._file = file
         self._schema = schema_of(document).with_metadata({FORMAT.encode(): document.to_json()})
-        # Neighboring labels begin alike, so each is written as what follows the last.
+        # Neighboring labels have common prefixes, so each is written as its difference from the last.
         encodings = dict.fromkeys(self._schema.names, "PLAIN")
         if document.holds == "labels" and document.labels == "text":
             encodings["label"] = "DELTA_BYTE_ARRAY"
@@ -297,17 +297,17 @@ class PartWriter:
             self._write([batch.keys, batch.values])
 
     def __enter__(self) -> Self:
-        """Begin; the end of the file is written when the block ends well."""
+        """Begin; the end of the file is written when the block succeeds."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Write the end of the file, or forget it."""
+        """Write the end of the file, or discard it."""
         try:
             if kind is None:
                 with _refusals():
                     self._writer.close()
         finally:
-            # Else it would try once more when the file is closed.
+            # Otherwise it would try again when the file is closed.
             self._writer.is_open = False
 
     def _write(self, columns: list[Any]) -> None:
@@ -322,33 +322,34 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Else the engine that holds the data would be told of.
+        # Otherwise the error would name the engine that holds the data.
         reason = error.strerror or "the system refused it"
         raise OutputError(f"The part could not be written: {reason}; nothing was left behind.") from None
 
 
 Pairs = list[tuple[int, int]]
-# Of two or three parts, such as a total and a day, a merge takes a third of the time; of many of one size, the engine.
+# For two or three parts, such as a total and a day, a merge takes a third of the time; for many of one size, the engine
+# is faster.
 FEW = 3
 _SETTLED = {"header": True, "keep_null": False, "count_users": False}
 
 
 def refuse_settled(**given: Any) -> None:
-    """Refuse keywords of :func:`read_profile` that were settled when the parts were counted."""
+    """Refuse keywords of :func:`read_profile` that were fixed when the parts were counted."""
     for name, value in given.items():
         if value is not None and value != _SETTLED.get(name):
             raise UsageError(f"Parts are already counted, and `{name}` applies to events: leave it out.")
 
 
 def check_bound(max_per_user: Any) -> int | None:
-    """Return how many items of each user are asked for, None for as many as there are, or refuse it."""
+    """Return the requested number of items of each user, None for all, or refuse it."""
     return check_users(None if max_per_user is None else "user", max_per_user, None, count_users=False)
 
 
 class Parts:
-    """Parts that are added up: what they hold together is public, and known before any row is read.
+    """Parts that are added up: their joint description is public, and known before any row is read.
 
-    ``max_per_user`` is at most the least bound of the parts, and must be given where their bounds differ.
+    ``max_per_user`` is at most the least bound of the parts, and must be given if their bounds differ.
     """
 
     def __init__(self, source: Any, max_per_user: int | None) -> None:
@@ -382,7 +383,7 @@ class Parts:
             return pairs
 
     def _merged(self, connection: Any) -> Pairs:
-        """Read few parts in the order of their keys, which is checked as rows come: so each label is there once."""
+        """Read few parts in the order of their keys, which is checked on arrival, so that each label occurs once."""
         with ExitStack() as stack:
             runs = [stack.enter_context(reading_rows(each)) for each in self._files]
             rows = all_rows(self.document, [rows for _, rows in runs])
@@ -392,7 +393,7 @@ class Parts:
             return [*_prevalences(rows), *([(missing, 1)] if missing else [])]
 
     def _of_labels(self, connection: Any) -> Pairs:
-        """Have the engine add up equal labels, wherever they are."""
+        """Let the engine add up equal labels, wherever they are."""
         of_label = """sum("count") AS items, min(coalesce("count", 0)) AS least, sum("count" // 4294967296) AS size"""
         added = self._relation(connection).aggregate(of_label, "label")
         found = added.aggregate("items, count(*), min(least), max(size)", "items").fetchall()
@@ -404,7 +405,7 @@ class Parts:
         return [(int(items), int(labels)) for items, labels, _, _ in found]
 
     def _of_users(self, connection: Any, most: int) -> Pairs:
-        """Have the engine keep the first rows of each user, wherever they are."""
+        """Let the engine keep the first rows of each user, wherever they are."""
         user = f"user_item[1:{KEY_BYTES}]"
         place = f"row_number() OVER (PARTITION BY {user} ORDER BY user_item, label)"
         ranked = self._relation(connection).project(f"label, {place} AS place")
@@ -415,7 +416,7 @@ class Parts:
 
 
 def _pairs_of_items(connection: Any, rows: Iterator[Rows]) -> Pairs:
-    """Return how many labels have each number of rows, of rows that come in batches."""
+    """Return how many labels have each number of rows, from rows in batches."""
     import pyarrow as pa
 
     first = next(rows, None)
@@ -427,13 +428,13 @@ def _pairs_of_items(connection: Any, rows: Iterator[Rows]) -> Pairs:
 
 
 def _pairs_of_labels(rows: Any) -> Pairs:
-    """Return how many labels have each number of rows, of rows that the engine has."""
+    """Return how many labels have each number of rows, from rows in the engine."""
     counted = rows.aggregate("label, count(*) AS items", "label").aggregate("items, count(*)", "items")
     return [(int(items), int(labels)) for items, labels in counted.fetchall()]
 
 
 def _prevalences(rows: Iterator[Rows]) -> Pairs:
-    """Return how many labels have each count, of rows in which each label is once."""
+    """Return how many labels have each count, from rows in which each label occurs once."""
     counts, labels = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     for batch in rows:
         some, many = np.unique(batch.values.to_numpy(), return_counts=True)

@@ -33,11 +33,11 @@ _KEY_OF = {"users": "a user", "labels": "a label"}
 
 @dataclass(frozen=True)
 class PartDocument:
-    """The kind of content of a part; public.
+    """The description of a part's content; public.
 
     A total has several ``parts``. ``holds`` is ``"labels"`` (with their counts) or ``"users"`` (at most
-    ``max_per_user`` items of each); ``key`` is 32 hexadecimal digits, by which users and labels are hashed, None where
-    nothing is. Only rows for which ``where`` is true were counted.
+    ``max_per_user`` items of each); ``key`` is the hash key of users and labels, 32 hexadecimal digits, or None if
+    nothing is hashed. Only rows for which ``where`` is true were counted.
     """
 
     parts: tuple[str, ...]
@@ -49,7 +49,7 @@ class PartDocument:
     where: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts itself: see :meth:`read`."""
+        """Refuse contradictory fields: see :meth:`read`."""
         for name in self.parts:
             parse_part(name)
         bound = self.max_per_user
@@ -73,7 +73,7 @@ class PartDocument:
 
     @classmethod
     def read(cls, text: bytes, shown: str) -> PartDocument:
-        """Read the metadata of a file, which sentences call ``shown``; refuse what is damaged or of a newer version."""
+        """Read the metadata of a file, which sentences call ``shown``; refuse damaged metadata and newer versions."""
         damaged = public_error(f"The part {shown} is damaged: count its events again.")
         try:
             fields = json.loads(text)
@@ -92,13 +92,13 @@ class PartDocument:
             raise damaged from None
 
     def order_key(self) -> str:
-        """Return the key of the random order of this part's rows: occurrences are numbered anew in each part."""
+        """Return the key of the random order of this part's rows: each part numbers occurrences separately."""
         (part,) = self.parts
         return sha256(f"{self.key} part {part}".encode()).hexdigest()[:32]
 
 
 def together(documents: Iterable[PartDocument]) -> PartDocument:
-    """Return what parts hold together, of each user as many items as all have; refuse repeats and what does not fit."""
+    """Return the joint description of parts, with the items per user that all have; refuse repeats and mismatches."""
     documents = list(documents)
     first = documents[0]
     for other in documents[1:]:
@@ -137,7 +137,7 @@ def check_distinct(names: tuple[str, ...]) -> None:
     """Refuse a repeated part, whose items would count twice."""
     seen: set[str] = set()
     for name in names:
-        # Names that differ in case, in spaces around or in how an accent is written may be meant as one.
+        # Names that differ in case, in surrounding spaces or in the encoding of accents may be meant as one.
         plain = normalize("NFC", name).strip().casefold()
         if plain in seen:
             raise UsageError(
@@ -170,11 +170,11 @@ class Rows(NamedTuple):
         return len(self.keys)
 
     def between(self, start: int, stop: int) -> Rows:
-        """Return some of them, without a copy."""
+        """Return a range of them, without a copy."""
         return Rows(self.keys.slice(start, stop - start), self.values.slice(start, stop - start))
 
     def at(self, places: NDArray[np.int64]) -> Rows:
-        """Return those at some places."""
+        """Return the rows at some positions."""
         import pyarrow as pa
 
         indices = pa.array(places)
@@ -194,14 +194,14 @@ def schema_of(document: PartDocument) -> Any:
 
 
 class ascending:  # noqa: N801  # reads as a verb where it is used
-    """Check that keys ascend from batch to batch; those of labels strictly, so that each is there once."""
+    """Check that keys ascend from batch to batch; keys of labels strictly, so that each occurs once."""
 
     def __init__(self, document: PartDocument) -> None:
         self._is_strict = document.holds == "labels"
         self._last: Any = None
 
     def __call__(self, keys: Any) -> bool:
-        """Return whether the next keys, none of them missing, go on where the last ended."""
+        """Return whether the next keys, none of them missing, continue from the last ones."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -212,7 +212,7 @@ class ascending:  # noqa: N801  # reads as a verb where it is used
             before = pa.concat_arrays([self._last, before])
         compare = pc.less if self._is_strict else pc.less_equal
         after = keys if self._last is not None else keys.slice(1)
-        # Its own copy, for a slice would hold all of the batch.
+        # Its own copy, because a slice would keep all of the batch.
         self._last = pa.array(keys.slice(len(keys) - 1).to_pylist(), keys.type)
         return bool(pc.all(compare(before, after), min_count=0).as_py())
 
@@ -223,7 +223,7 @@ def users_of(keys: Any) -> NDArray[np.uint64]:
 
 
 def _words(keys: Any) -> NDArray[np.uint64]:
-    """Return the bytes of keys of one width, none of them missing, in words of eight: shape (rows, words)."""
+    """Return the bytes of keys of one width, none missing, in words of eight: shape (rows, words)."""
     width = keys.type.byte_width
     held = np.frombuffer(keys.buffers()[1], dtype=np.uint8)[keys.offset * width : (keys.offset + len(keys)) * width]
     return held.reshape(-1, width).view(np.uint64)
@@ -246,7 +246,7 @@ def bounded(rows: Iterator[Rows], most: int) -> Iterator[Rows]:
         np.any(users[1:] != users[:-1], axis=1, out=is_new[1:])
         starts = np.flatnonzero(is_new)
         indices = np.arange(len(users))
-        # Rows of the last batch's user go on from its number.
+        # Rows of the last batch's user continue its numbering.
         first = np.full(len(users), -places)
         if len(starts):
             first[starts[0] :] = np.repeat(starts, np.diff(starts, append=len(users)))
@@ -257,16 +257,16 @@ def bounded(rows: Iterator[Rows], most: int) -> Iterator[Rows]:
 
 
 def lower_bound(keys: Any, wanted: Any, compare: Callable[[Any, Any], Any] | None = None) -> NDArray[np.int64]:
-    """Return how many of some ascending keys, at least one, are below each wanted one: a binary search for all at once.
+    """Return how many of some ascending keys, at least one, are below each wanted one: a vectorized binary search.
 
-    ``compare`` is what "below" means, strictly by default.
+    ``compare`` defines "below", strictly by default.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     compare = compare or pc.less
     if pa.types.is_fixed_size_binary(keys.type):
-        # Hashes are nearly told apart by their first eight bytes, which NumPy finds ten times as fast.
+        # The first eight bytes nearly always distinguish hashes, and NumPy finds them ten times as fast.
         heads = _heads(keys), _heads(wanted)
         low, high = (np.searchsorted(*heads, side=side).astype(np.int64) for side in ("left", "right"))
     else:
@@ -282,7 +282,7 @@ def lower_bound(keys: Any, wanted: Any, compare: Callable[[Any, Any], Any] | Non
 
 
 def without_missing(rows: Iterator[Rows]) -> tuple[int, Iterator[Rows]]:
-    """Return how many items have no label, which is the first row of all if there are some, and the other rows."""
+    """Return the number of items without a label, from the first row if it counts them, and the other rows."""
     first = next(rows, None)
     if first is None:
         return 0, rows

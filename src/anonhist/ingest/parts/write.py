@@ -1,4 +1,4 @@
-"""Events into a part: exact counts in a private file, for releases of many days that read no day again."""
+"""Events into a part: exact counts in a private file, for releases of many days without reading any day again."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from anonhist.replacing import PrivateKind, check_replaceable, check_target, nam
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Folders of files that have no name of their own yet.
+# Folders of files that do not have their final names yet.
 _folders: set[str] = set()
 
 
 def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """Refuse a path to which no part can be written, before any data are read.
 
-    Nothing replaces a ledger, or a private file that is no part.
+    A ledger, or a private file that is not a part, is never replaced.
     """
     name = os.fspath(path)
     if not name.lower().endswith(ENDING):
@@ -46,11 +46,11 @@ def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
 def private_file(
     path: str | os.PathLike[str], *, overwrite: bool, before_naming: Callable[[], None] | None = None
 ) -> Iterator[BinaryIO]:
-    """Give a file to write to that only its owner may read, and move it to ``path`` in one step.
+    """Give a file for writing that only its owner can read, and move it to ``path`` in one step.
 
-    It is made in a folder beside ``path`` that nobody else may enter. On any failure nothing is left behind, and what
-    was there stays. A process that is killed may leave the folder, named ``.anonhist-…``. ``before_naming`` is called
-    when all of it is on the disk, before it gets its name.
+    It is created in a folder beside ``path`` that nobody else can enter. On any failure nothing is left behind, and an
+    existing file stays. A killed process may leave the folder, named ``.anonhist-…``. ``before_naming`` is called when
+    the whole file is on the disk, before it gets its name.
     """
     target = check_part_path(path, overwrite=overwrite)
     beside = target.absolute().parent
@@ -58,7 +58,7 @@ def private_file(
         with TemporaryDirectory(prefix=".anonhist-", dir=beside) as folder, _listed(folder):
             made = Path(folder) / "part"
             with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                # Whatever the mask of the process takes away.
+                # This restores what the process's umask removes.
                 os.fchmod(file.fileno(), 0o600)
                 yield file
                 file.flush()
@@ -81,7 +81,7 @@ def private_file(
 
 
 def remove_unfinished() -> None:
-    """Remove what is being written, for a process that ends without leaving its blocks."""
+    """Remove unfinished files, for a process that is ending without leaving its ``with`` blocks."""
     for folder in list(_folders):
         rmtree(folder, ignore_errors=True)
 
@@ -96,7 +96,7 @@ def _listed(folder: str) -> Iterator[None]:
 
 
 def _sync(folder: Path) -> None:
-    """Have the new name survive a loss of power, where the system offers that."""
+    """Make the new name survive a loss of power, if the system offers that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -132,34 +132,35 @@ def write_part(
     """Count how often each label occurs, exactly, and keep the counts in a private file.
 
     Parts of different days are released together by ``read_profile(PATTERN)``, without their events. The file is **as
-    private as the data**, readable by its owner alone: nothing in it is noisy, and hashes are pseudonyms only, for
-    whoever has the file has the key, and can look whether a label or a user they know is in it.
+    private as the data**, readable by its owner alone: nothing in it is noisy, and hashes are only pseudonyms: the file
+    contains the key, so its reader can check whether it contains a known label or user.
 
     Parameters
     ----------
     source
         As for :func:`read_profile`.
     path
-        Where to write the part; ends in .counts.
+        The path of the part, which ends in .counts.
     label, count, table, format, delimiter, header, keep_null, where, notify, progress, limits
-        As for :func:`read_profile`. Prevalences cannot be kept. Parts of different conditions are not added up.
+        As for :func:`read_profile`. Prevalences cannot be kept. Parts with different conditions cannot be added up.
     user, max_per_user
-        Column of users, and how many items of each to keep. Of all parts together a release counts at most
-        ``max_per_user`` items of each user, those with the smallest keyed hashes. Users are told apart by their names.
+        The column of users, and the number of items of each to keep. From all parts together, a release counts at most
+        ``max_per_user`` items of each user, those with the smallest keyed hashes. Users are distinguished by their
+        names.
     order_key
         With users or hashed labels: the key of the hashes, 32 hexadecimal digits, the same for all parts that are
-        released together. By default it is drawn anew and kept in the part. It must be chosen independently of the
+        released together. By default, a new key is drawn and kept in the part. It must be chosen independently of the
         data.
     hash_labels
         Keep hashes of 128 bits instead of the labels.
     part
-        Public name of the part, such as a date: a release refuses the same name twice. By default the name of the file
-        that is written, without its ending.
+        The public name of the part, such as a date: a release refuses the same name twice. The default is the name of
+        the written file, without its ending.
     like
-        An earlier part whose settings to take: the key, whether labels are hashed, which rows count (``where``,
+        An earlier part whose settings to use: the key, whether labels are hashed, which rows count (``where``,
         ``keep_null``), and the bound on users.
     overwrite
-        Replace a file that is there already, if it is no ledger and no private file but a part.
+        Replace an existing file, unless it is a ledger or a private file other than a part.
 
     Raises
     ------
@@ -209,7 +210,7 @@ def write_part(
 
 
 def _alike(asked: PartDocument, model: PartDocument, user: str | None, order_key: str | None) -> PartDocument:
-    """Return what was asked with the settings of another part, or refuse what contradicts them."""
+    """Return the request with the settings of another part, or refuse a contradictory one."""
     if order_key is not None:
         raise UsageError("`like` already sets the key: leave `order_key` out.")
     check_users_like(model, user, asked.max_per_user)
@@ -223,7 +224,7 @@ def _alike(asked: PartDocument, model: PartDocument, user: str | None, order_key
 
 
 def check_users_like(model: PartDocument, user: str | None, bound: int | None) -> None:
-    """Refuse users where another part has none, the lack of them where it has some, and another bound."""
+    """Refuse users if another part has none, missing users if it has some, and a different bound."""
     if (user is not None) != (model.holds == "users"):
         raise UsageError(
             "That part holds items of users: name the column of users (`user`)."
@@ -238,7 +239,7 @@ def check_users_like(model: PartDocument, user: str | None, bound: int | None) -
 
 
 def name_of(source: Any) -> str | None:
-    """Return the name of the one file that a source is, without its endings; None for standard input and patterns."""
+    """Return the name of a source that is one file, without its endings; None for standard input and patterns."""
     source = as_path(source)
     if not isinstance(source, str) or source == "-" or "://" in source or set("*?[") & set(source):
         return None
@@ -268,11 +269,11 @@ def count_into(
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
 ) -> None:
-    """Add events, or parts, to a part: a running total that knows which parts are in it.
+    """Add events, or parts, to a part: a running total that records which parts are in it.
 
     The total is read and written once, in the order of its keys, in memory that does not grow with it. It is replaced
-    in one step: whoever reads it has the old total or the new one, and a total whose update is interrupted stays as it
-    was. Whoever adds to it meanwhile waits.
+    in one step: readers see the old total or the new one, and a total stays unchanged if its update is interrupted.
+    Others who add to it meanwhile wait.
 
     Parameters
     ----------
@@ -282,20 +283,20 @@ def count_into(
         The part to add to. Its settings apply: the key, whether labels are hashed, which rows count (``where``,
         ``keep_null``), and the bound on users.
     output
-        Write the new total there and leave the old one as it is.
+        Write the new total to this path and leave the old one unchanged.
     label, count, table, format, delimiter, header, notify, progress, limits
         As for :func:`write_part`, for events.
     user, max_per_user
-        Column of users, if the total holds users; the bound may be left out.
+        The column of users, if the total holds users; the bound may be left out.
     part
-        Public name of the events; by default the name of their file without its ending.
+        The public name of the events; by default, the name of their file without its ending.
     overwrite
-        Replace ``output``, if it is there.
+        Replace ``output``, if it exists.
 
     Raises
     ------
     UsageError
-        If the total has a part of that name, or the settings contradict those of the total.
+        If the total already has a part with that name, or the settings contradict those of the total.
     DataError
         As for :func:`write_part`, and if the total is damaged, or a sum would pass 2⁶³ − 1.
     OutputError
@@ -313,7 +314,7 @@ def count_into(
     Profile(n=5, num_labels=3, {1: 1, 2: 2})
     """
     if output is None:
-        # A link stays one: what it points to is replaced.
+        # A link stays a link: its target is replaced.
         total = os.path.realpath(os.fspath(total)) if os.path.islink(total) else total  # noqa: PTH114
     replaces = output is None
     target = check_part_path(total if output is None else output, overwrite=replaces or overwrite)
@@ -348,7 +349,7 @@ def count_into(
                 writer.missing(sum(missing for missing, _ in runs))
                 rows = all_rows(document, [rows for _, rows in runs])
                 writer.write(rows if document.max_per_user is None else bounded(rows, document.max_per_user))
-            # Whether the total is still there is seen when the new one gets its name.
+            # Whether the total still exists is checked when the new one gets its name.
             for each in parts[1:]:
                 each.check_unchanged()
 
@@ -356,7 +357,7 @@ def count_into(
 def _day(
     total: PartDocument, source: Any, user: str | None, max_per_user: int | None, part: str | None
 ) -> PartDocument:
-    """Return what the new part is, with the settings of the total."""
+    """Return the description of the new part, with the settings of the total."""
     check_users_like(total, user, None)
     if user is not None:
         max_per_user = total.max_per_user if max_per_user is None else max_per_user
@@ -374,7 +375,7 @@ def _held(total: str | os.PathLike[str]) -> Iterator[Callable[[], None]]:
     path = os.fspath(total)
     check_part_path(path, overwrite=True)
     while True:
-        # Refused in better words by who reads it, if it is not there.
+        # If it does not exist, its reader refuses it with a better message.
         if not os.path.isfile(path):  # noqa: PTH113
             PartFile.open(path)
         with open(path, "rb") as file:  # noqa: PTH123
