@@ -8,13 +8,13 @@ __all__ = ["main"]
 
 
 def main() -> NoReturn:
-    """Run the command line and end the process; signals are looked after before anything else is loaded."""
+    """Run the command line and end the process; signal handlers are installed before anything else is loaded."""
     from anonhist.cli.signals import look_after_signals
 
     look_after_signals()
     import gc
 
-    # Loading makes many objects and next to no garbage: looking for it as often as usual takes a twentieth of a start.
+    # Loading makes many objects and almost no garbage: collecting it as often as usual takes a twentieth of a start.
     gc.set_threshold(100_000)
     from anonhist.cli.entry import main as enter
 

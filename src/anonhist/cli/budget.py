@@ -124,7 +124,7 @@ def move(*, ledger: str | None, quiet: bool) -> None:
     if moved.source is None:
         said = f"The ledger is already in the schema {moved.schema}"
     else:
-        # Names that others chose.
+        # These are names that others chose.
         said = f"Moved the ledger of {moved.owner!r} from the schema {moved.source!r} to {moved.schema}"
     if found.problems:
         raise DataError(f"{said}; but {shown!r} does not verify: {' '.join(found.problems)}")
@@ -196,7 +196,7 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
 
 
 def _typed(epsilon: Fraction) -> str:
-    """Format ε for the command line: as a decimal where that is exact."""
+    """Format ε for the command line: as a decimal if that is exact."""
     from decimal import Decimal
 
     below = epsilon.denominator
@@ -250,11 +250,11 @@ def show(
         try:
             balance = known.balance(dataset)
         except DataError:
-            # A page cannot be made of it; but which entry is damaged can be told.
+            # No page can be made from it; but the damaged entry can be named.
             _check(verification, shown)
             raise
     if sheet is not None:
-        # First of all: a reader of a pipe may go at any time.
+        # First of all, because a reader of a pipe may leave at any time.
         from anonhist.report.budget import write_budget
 
         write_budget(balance, replace(sheet, data_name=dataset), verification=verification)
@@ -352,7 +352,7 @@ def _cells(item: Item) -> list[str]:
 
 
 def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
-    """Print charges as a table, or as paragraphs where a table is too wide."""
+    """Print charges as a table, or as paragraphs if a table is too wide."""
     from rich.text import Text
 
     from anonhist.accounting.budget import equal
@@ -367,7 +367,7 @@ def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
 
 
 def _spent(balance: Balance) -> str:
-    """Describe what is spent: the plain sum, and the composed loss at the δ of the budget."""
+    """Describe what was spent: the plain sum, and the composed loss at the δ of the budget."""
     from anonhist.accounting.budget import amount, equal
     from anonhist.report.budget_wording import composed_epsilon
 
@@ -446,7 +446,7 @@ def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bo
     A run (--run-id) whose charge is void is charged again when it is restarted.
     """
     with opened(ledger) as known:
-        # Whatever can be voided was charged, and its file is unknown.
+        # Every charge that can be voided was recorded as charged, and its file is unknown.
         known.void(entry, reason, dataset=dataset)
         say_line(f"Warning: {_PART}", sys.stderr)
         if not quiet:

@@ -65,7 +65,7 @@ _BRIEF = Brief(
     "Takes the options of 'anonhist release', except those for output. Reads no row, charges nothing and writes "
     "nothing.",
 )
-# What changes nothing but the price.
+# Options that change only the price.
 _OF_PRICE = (
     *("mechanism", *MECHANISM_OPTIONS, "expected_items", "excess_share", "excess_cap", "find_share", "level_shares"),
 )
@@ -264,7 +264,7 @@ _HIDDEN = "a column that was not named"
 
 
 def _show(outline: Outline, facts: list[tuple[str, str]]) -> None:
-    """Print the columns that would be read (as a table on a terminal, otherwise a line each), and the facts."""
+    """Print the columns that would be read (as a table on a terminal, otherwise one line each), and the facts."""
     say_line(f"Source: {outline.source}.", sys.stdout)
     say_line(f"Rows: {outline.rows}.", sys.stdout)
     named = [(each.role, _HIDDEN if each.name is None else repr(each.name), each.held) for each in outline.columns]

@@ -109,7 +109,7 @@ def count(
 
 
 def _check(sources: tuple[str, ...], onto: str | None, like: str | None, outputs: Outputs) -> None:
-    """Refuse outputs that could not be written, and options that do not go together, before any data are read."""
+    """Refuse unwritable outputs, and options that exclude each other, before any data are read."""
     if onto is None and outputs.output is None:
         raise UsageError("Name the output: -o FILE.counts, or --onto TOTAL.counts to add to a total.")
     if STDOUT in (onto, outputs.output):

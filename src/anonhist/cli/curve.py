@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release
 
-# More would fill a page, or memory, and show nothing else.
+# More points would fill a page, or memory, without showing anything else.
 _MOST = 10_000
-# On a figure more cannot be told apart, and 40, as in iNEXT, show corners.
+# A figure cannot show more distinctly, and 40, as in iNEXT, show corners.
 _POINTS = 100
-# Which options of theirs each takes, its parameters say.
+# The parameters of each function say which of these options it takes.
 _CURVES = {
     "rarefaction": ".properties.support_coverage:rarefaction_curve",
     "guessing": ".properties.guessing_curve:guessing_curve",
     "hill": ".properties.orders:hill_curve",
 }
-# One option, of one number or several.
+# One option, with one number or several.
 _TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
 _SECTIONS = {
     "Curve": ("draws", "points", "order", "bootstraps", "level"),
@@ -144,7 +144,7 @@ def curve(
     from anonhist.profiles import Profile
     from anonhist.report import curve as wording
 
-    # Of no data a curve costs nothing, and it refuses what any curve would.
+    # Without data a curve costs nothing, and it refuses everything that any curve would.
     _curve(kind, Profile([], []), options)
     data: Profile | Release | None = released_source(sources, group)
     with reading_bars("Drawing samples", quiet=outputs.quiet, is_private=data is None) as bars:
@@ -204,7 +204,7 @@ def _curve(kind: str, data: Profile | Release, options: dict[str, Any]) -> Curve
 
 
 def _say(curve: Curve, stream: TextIO) -> None:
-    """Print some of the points, where the stream does not hold them all, and what they are based on."""
+    """Print some of the points, if the stream does not hold them all, and what they are based on."""
     from rich.text import Text
 
     from anonhist.report import curve as wording

@@ -46,9 +46,9 @@ def anonhist() -> None:
 
 
 DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
-# Set by shells that complete a command, to what they ask for.
+# Shells that complete a command set this variable to their request.
 _COMPLETION = "_ANONHIST_COMPLETE"
-# What is asked for where the name of an option alone would not say it.
+# Values to request if an option's name alone would not explain it.
 _MISSING = {
     "epsilon": "Give the privacy budget, such as --epsilon 1; there is no default",
     "mechanism": (
@@ -57,7 +57,7 @@ _MISSING = {
     ),
     "unit": "Choose what to protect, --unit edge or --unit node; there is no default",
 }
-# Options of other commands and of other programs, and what they may mean: of these, the first that a command has.
+# Options of other commands and of other programs, and their possible meanings: the first that a command has counts.
 MEANT = {
     "bootstraps": ("simulations", "repeats"),
     "budget": ("epsilon",),
@@ -106,7 +106,7 @@ def main() -> NoReturn:
     try:
         code = _prepare_streams() or _run_or_complete()
     except KeyboardInterrupt as error:
-        # It came as another error was told.
+        # It arrived while another error was being reported.
         code = _ended_by(error, sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -119,7 +119,7 @@ def _prepare_streams() -> int:
     if sys.stdout is None:
         return _fail("standard output is closed: keep it open, or redirect it to /dev/null.", USAGE)
     if sys.stderr is None:
-        # Takes the free place, too, so that no file of ours gets it and what engines say along with it.
+        # This also occupies the free descriptor, so that no file of ours gets it together with engine messages.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # open to the end
     # A warning quotes source code, and may quote values.
     if not sys.warnoptions:
@@ -127,7 +127,7 @@ def _prepare_streams() -> int:
     # Matrices are small here: threads of the linear algebra library would only wait for each other, and for others.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
-        # Terminals without UTF-8 show a mark where they lack a sign, rather than end the program.
+        # Terminals without UTF-8 show a mark for a missing character, rather than end the program.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # text streams of a process have it
     return DONE
@@ -167,7 +167,7 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as exit_:
         return int(exit_.exit_code)
     except BrokenPipeError:
-        # The reader has seen enough. What is left unflushed has nowhere to go.
+        # The reader has seen enough. Unflushed output has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  # nobody is shown a traceback
@@ -179,7 +179,7 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
     """Print the error, and return its exit code."""
     if was_interrupted() or isinstance(error, KeyboardInterrupt | click.Abort):
         told, code = tidy_up(), exit_code()
-        # The terminal may be what was closed.
+        # The terminal itself may have been closed.
         with contextlib.suppress(OSError, ValueError):
             if sys.stderr is not None and sys.stderr.isatty():
                 click.echo(err=True)  # ends the line with the terminal's ^C
@@ -191,7 +191,7 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
     if isinstance(error, click.ClickException):
         return _fail(sentence_to_publish(_as_sentence(error), arguments), USAGE)
     if isinstance(error, AnonhistError):
-        # Masked first: a secret may hold backticks, and would not be known again without them.
+        # Masked first: a secret may contain backticks, and would not be recognized without them.
         sentence = as_typed(sentence_to_publish(_for_reader(error), arguments), anonhist)
         return _fail(sentence, USAGE if isinstance(error, UsageError) else BAD_DATA)
     if isinstance(error, MemoryError):
@@ -214,7 +214,7 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
 
 
 def _for_reader(error: AnonhistError) -> str:
-    """Return the message of the error; parts meant for the operator only on a terminal, since others read logs."""
+    """Return the error's message; parts for the operator only are shown on a terminal, because others read logs."""
     private: str = getattr(error, "for_operator", "")
     is_seen = sys.stderr is not None and sys.stderr.isatty()
     told = private if private and is_seen else error.sentence
@@ -229,7 +229,7 @@ def _as_sentence(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and context is not None:
         told = no_such_option(error.option_name, context.command)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
-        # Choices are listed one a line: an error is one line.
+        # Choices are listed one per line, but an error is one line.
         told = _MISSING.get(error.param.name or "", " ".join(told.split()))
     elif isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "format_":
         told = (

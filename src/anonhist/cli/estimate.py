@@ -71,14 +71,15 @@ _BOUNDED = "Note: {left_out} A release can estimate that (--excess-share)."
 _FROM_RELEASE = "make a release with 'anonhist release' and estimate from its file at no further cost"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
-# What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
-# and so are the methods.
+# What is read, whom a release protects, and what is requested. The public number of items is only for estimates, and so
+# are the methods.
 _RELEASED = (*READING, "epsilon", *PROTECTED)
 _ASKED = (*(name for name in PROPERTY_OPTIONS if name != "method"), "level")
 _OF_PRIVATE = ("unit", "relation", "known_items", *charging_options.names)
-# From the first on there is room for assumptions beside the numbers; lines longer than the other are hard to read.
+# From the first width on, there is room for assumptions beside the numbers; lines longer than the second are hard to
+# read.
 _WIDE, _WIDEST = 100, 120
-# Marks of what is said beside an interval.
+# Marks for remarks beside an interval.
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SECTIONS = {
     "Estimate": (*PROPERTY_OPTIONS, "level"),
@@ -97,7 +98,7 @@ anonhist estimate support-coverage data.csv --label word --draws 200000
 """
 _MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
 _MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
-# The sign keeps click from filling the lines below it.
+# This character keeps click from refilling the lines below it.
 _HELP = f"""Estimate a property of the underlying distribution.
 
 Estimate how many labels exist, how many a larger sample would contain, how much entropy they have, or how hard
@@ -127,7 +128,7 @@ class _PropertyName(OneOf):
         """Return the name, or refuse an unknown one."""
         if value in self.choices:
             return value
-        # No property has a point or a slash in its name, as nearly all sources have.
+        # No property's name contains a point or a slash, as nearly all sources do.
         if value == "-" or {".", "/"} & {*value} or Path(value).exists():
             raise UsageError(f"Name the property first: anonhist estimate {EVERYTHING} {mask(value)}.")
         owners = [name for name, entry in PROPERTIES.items() if entry.methods and value in load(entry.methods)]
@@ -170,7 +171,7 @@ def estimate(
     outputs: Outputs,
 ) -> None:
     """Check all options, then read, estimate, print and write; the help text is above."""
-    # As the functions of properties call them.
+    # As the functions of properties name them.
     options = {name: _read(name, value) for name, value in own.items()}
     protection = protection_of(sources, protection)
     context = click.get_current_context()
@@ -189,7 +190,7 @@ def estimate(
     from anonhist.profiles import Profile
     from anonhist.releases.content import estimates_digest
 
-    # Of no data nothing can be told, but what is impossible is refused, before any are read.
+    # Nothing can be estimated from no data, but impossible requests are refused before any data are read.
     _, of_nothing = ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)[0]
     price = partial(_price, property_, options, of_nothing)
     destination = account.destined(partial(outputs.for_table, *sources, what="Estimates are"), price)
@@ -243,7 +244,8 @@ def _price(name: str, options: dict[str, Any], of_nothing: Estimate) -> Price:
 def commands_by_release(context: click.Context) -> tuple[str, str]:
     """Return the two commands to use instead of a private estimate, without secrets.
 
-    They keep all options about the data and about what to protect: a release for items would protect users less.
+    They keep all options about the data and about what to protect, because a release for items would protect users
+    less.
     """
     values = context.params
     released = ("release", *values["sources"], *_as_typed(context, _RELEASED), "-o", "release.json")
@@ -314,7 +316,7 @@ def _base(text: str) -> float:
 
 
 def _log(found: Estimates, _: TextIO) -> None:
-    """Print what must not be missed in scripts: an epsilon too large to protect anybody."""
+    """Print what scripts must not miss: an epsilon too large to protect anybody."""
     if found[0][1].guarantee is not None:
         tell_of_epsilon(found[0][1].guarantee)
 
@@ -346,7 +348,7 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
 
 
 def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
-    """Print the number and its interval; no ± where that would be wrong."""
+    """Print the number and its interval; without ± if that would be wrong."""
     from anonhist.properties.estimate import Holds, format_number
     from anonhist.report.wording import known_ends
 
@@ -365,7 +367,7 @@ def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
 
 
 def _print_all(found: Estimates, console: Console) -> None:
-    """Print a table, the warnings that its marks stand for, and the assumptions and guarantee of the estimates."""
+    """Print a table, the warnings behind its marks, and the assumptions and guarantee of the estimates."""
     from rich.text import Text
 
     from anonhist.properties.estimate import Holds
@@ -429,7 +431,7 @@ def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumpt
 
 
 def _assumptions(found: Estimates) -> dict[str, list[str]]:
-    """Return for each assumption the estimates that rest on it."""
+    """Return, for each assumption, the estimates that depend on it."""
     from anonhist.report.wording import method_text
 
     listed: dict[str, list[str]] = {}

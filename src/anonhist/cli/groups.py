@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) -> None:
-    """Refuse a share for what a bound leaves out where nothing is bounded, since items are protected."""
+    """Refuse a share for what a bound leaves out if nothing is bounded, because items are protected."""
     from anonhist.mechanisms.excess import parse_excess_share
 
     if parse_excess_share(share) and (unit is None or unit.max_items is unit.max_count is None):
@@ -42,13 +42,13 @@ def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) 
 
 
 def refuse_hidden_excess(excess: ExcessMechanism | None, destination: Destination, outputs: Outputs) -> None:
-    """Refuse outputs of which none can hold the excess, before budget is spent on it."""
+    """Refuse outputs if none can hold the excess, before budget is spent on it."""
     is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
     if excess is not None and outputs.quiet and outputs.page is None and is_csv:
         raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
 
 
-# So many groups are shown on a terminal.
+# This many groups are shown on a terminal.
 _SHOWN = 40
 _NOTHING_LEFT_OUT = (
     "Excess: none. Each {kind} may count in all groups that were found, so nothing was left out; the share of epsilon "
@@ -57,7 +57,7 @@ _NOTHING_LEFT_OUT = (
 
 
 class Asked(NamedTuple):
-    """The options of groups, as they were typed."""
+    """The options of groups, as typed."""
 
     by: tuple[str, ...]
     groups: str | None
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
         level_shares: str | None,
         **others: Any,
     ) -> Asked | None:
-        """Return the groups that the options ask for, or None."""
+        """Return the groups that the options request, or None."""
         if by is None:
             for name, value in {
                 "groups": groups,
@@ -199,7 +199,7 @@ def protection_of_groups(asked: Asked, reading: dict[str, Any], protection: Aske
 
 
 class ReadyGroups(NamedTuple):
-    """A release of groups, checked and ready but for its data."""
+    """A release of groups, checked and ready except for its data."""
 
     finding: FindGroups | None
     bounded: tuple[Bounded, int] | None
@@ -212,7 +212,7 @@ class ReadyGroups(NamedTuple):
 
 
 def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wanted: AskedRelease) -> ReadyGroups:
-    """Return a release of groups, or refuse options that it does not take."""
+    """Return a release of groups, or refuse options that it does not accept."""
     from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.group_planning import prepare_groups
     from anonhist.mechanisms.grouping import FindGroups
@@ -282,7 +282,7 @@ def release_groups_of(
 
 
 def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -> None:
-    """Print what :func:`show_groups` prints, and why there is no excess if one was requested."""
+    """Print the output of :func:`show_groups`, and why there is no excess if one was requested."""
     show_groups(release, stream)
     if lacks_excess:
         say_line(_NOTHING_LEFT_OUT.format(kind=release.guarantee.unit.kind), stream)

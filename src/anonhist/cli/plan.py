@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from anonhist.mechanisms import Comparison, GroupPlan, Metric, PlanRow
     from anonhist.mechanisms.planning import Shape
 
-# So many groups are shown on a terminal.
+# This many groups are shown on a terminal.
 _SHOWN = 40
 
 
 class AskedGroups(NamedTuple):
-    """The options of groups to plan for, as they were typed."""
+    """The options of groups to plan for, as typed."""
 
     sizes: str
     max_groups_per_user: int | None
@@ -62,7 +62,7 @@ class AskedGroups(NamedTuple):
         max_groups_per_label: int | None,
         json: bool,
     ) -> AskedGroups | None:
-        """Return the groups that the options ask for, or None."""
+        """Return the groups that the options request, or None."""
         if by_sizes is not None:
             return cls(by_sizes, max_groups_per_user, max_groups_per_label, json)
         given = {"max-groups-per-user": max_groups_per_user, "max-groups-per-label": max_groups_per_label, "json": json}
@@ -137,7 +137,7 @@ def plan_for_groups(
 
 
 def json_text(planned: GroupPlan) -> str:
-    """Return a plan as JSON: its parameters, and a row for each group."""
+    """Return a plan as JSON: its parameters, and one row per group."""
     import json
     import math
 
@@ -259,7 +259,7 @@ def plan(
 
         profile = read_release(like).profile
         unit = protection.unit or profile.unit
-        # The file is public, so any unit may be planned for, less than its own too.
+        # The file is public, so any unit may be planned for, even one that protects less.
         model["shape"] = profile.with_unit(unit)
     rows: list[PlanRow] = []
     with progress_bar("Simulating") as bar:
@@ -276,7 +276,7 @@ def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:
     say_line(f"Error: {EXPECTED}", stream, dim=True)
 
 
-# Of the rest mechanisms take part with their defaults.
+# For all other options, mechanisms take part with their defaults.
 COMPARED = (*PUBLIC_NUMBERS, "shares")
 _COMPARE_SECTIONS = {
     "Input": INPUT,
@@ -392,7 +392,7 @@ def _say_compared(comparison: Comparison, stream: TextIO) -> None:
 
     console, has_tables = console_on(stream, widest=100), stream is sys.stdout
     for sentence in filter(None, (advice(comparison), basis(comparison), *map(as_typed, notes(comparison)))):
-        # Beside CSV a sentence is a line, as with other commands.
+        # Beside CSV, a sentence is one line, as in other commands.
         console.print(sentence, markup=False, soft_wrap=not has_tables and not stream.isatty())
     if has_tables:
         for metric in METRICS:
@@ -402,7 +402,7 @@ def _say_compared(comparison: Comparison, stream: TextIO) -> None:
 
 
 def _table(comparison: Comparison, metric: Metric, console: Console) -> None:
-    """Print one metric, a row per mechanism, with as many budgets side by side as fit."""
+    """Print one metric, one row per mechanism, with as many budgets side by side as fit."""
     from rich.table import Table
     from rich.text import Text
 
@@ -410,7 +410,7 @@ def _table(comparison: Comparison, metric: Metric, console: Console) -> None:
 
     names, epsilons = comparison.mechanisms, comparison.epsilons
     texts = {(name, epsilon): cell(comparison, name, epsilon, metric.name) for name in names for epsilon in epsilons}
-    # Marks stand beside the numbers, which stay in line.
+    # Marks stand beside the numbers, which stay aligned.
     texts = {place: text if text.endswith(MARK) else text + " " * len(MARK) for place, text in texts.items()}
     heads = {epsilon: f"ε = {short_decimal(epsilon)}" + " " * len(MARK) for epsilon in epsilons}
     width = max(map(len, [*texts.values(), *heads.values()]))

@@ -61,12 +61,12 @@ if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.releases.cumulative import Windows
 
-# So many days are shown on a terminal: the last of equal spans.
+# This many days are shown on a terminal: the last days of equal spans.
 _DAYS_SHOWN = 15
 
 
 class AskedWindows(NamedTuple):
-    """The options of cumulative windows, as they were typed."""
+    """The options of cumulative windows, as typed."""
 
     by: str
     days: str
@@ -74,7 +74,7 @@ class AskedWindows(NamedTuple):
 
     @classmethod
     def of(cls, *, cumulative_by: str | None, days: str | None, thresholds: str | None) -> AskedWindows | None:
-        """Return the windows that the options ask for, or None."""
+        """Return the windows that the options request, or None."""
         if cumulative_by is None:
             for name, value in {"days": days, "thresholds": thresholds}.items():
                 if value is not None:
@@ -92,7 +92,7 @@ def _whole_numbers(typed: str) -> tuple[int, ...]:
     from anonhist.profiles.windows import parse_thresholds
 
     words = [word.strip() for word in typed.split(",")]
-    # A word that is no number is refused with the others, in one sentence.
+    # A word that is not a number is refused with the others, in one sentence.
     return parse_thresholds(
         [int(word) if word.isascii() and word.isdigit() and len(word) < 20 else 0 for word in words]
     )
@@ -122,7 +122,7 @@ windows_options = as_one(
 )
 
 
-# So many groups are shown on a terminal.
+# This many groups are shown on a terminal.
 _GROUPS_SHOWN = 40
 _NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level_shares")
 
@@ -130,7 +130,7 @@ _NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level
 def asked_of_windows(
     asked: AskedWindows, grouping: Asked | None, *, reading: dict[str, Any], protection: Protection
 ) -> WindowsAsked:
-    """Return which windows are read and what their release protects, or refuse options that exclude each other."""
+    """Return the windows to read and whom their release protects, or refuse options that exclude each other."""
     from anonhist.ingest.windows import AskedGroups, windows_asked
 
     others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
@@ -144,7 +144,7 @@ def asked_of_windows(
         )
         bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
         groups = AskedGroups(grouping.by, grouping.groups or (), *bounds)
-    if reading["format"] not in (None, "events"):  # what was counted already has no days
+    if reading["format"] not in (None, "events"):  # already counted data have no days
         raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
     return windows_asked(
         groups,
@@ -178,7 +178,7 @@ def source_of_windows(source: str, reading: dict[str, Any]) -> Source:
     from anonhist.ingest.source import NO_COUNT, SaidOfRows
 
     refuse_release(source, reading=reading)
-    # The column of counts says all that a format could of a source that has a date in each row.
+    # For a source with a date in each row, the column of counts says everything that a format could.
     SaidOfRows(reading["format"], reading["label"], reading["count"]).check(reading["user"])
     said = {} if reading["format"] is None else {"format": None, "count": NO_COUNT}
     return named_source(source, reading | said)
@@ -260,7 +260,7 @@ def _show_table(release: Windows, stream: TextIO) -> None:
     say_line("The other days are in the file; 'anonhist show --group' shows those of one group.", stream, dim=True)
 
 
-# What a release is of, besides its budget.
+# The subject of a release, besides its budget.
 asked_options = all_options(
     reading_options,
     protection_options(has_name=True),
@@ -327,7 +327,7 @@ _BRIEF = Brief(
     "SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt), a pattern such as 'logs/*.csv', a URL, a database, "
     "Spark, or - for standard input. Without -o, the release is written to release.json, or as CSV in a pipe.",
 )
-# A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
+# If each label is a user, removing one changes one count, and noise for several items is more than that needs.
 _LABELS_ARE_USERS = (
     "Note: here the labels are the users. Replace --user and --max-per-user with --unit label --max-count {bound}: "
     "this protects them equally well, with less noise."
@@ -337,7 +337,7 @@ _LABELS_ARE_USERS = (
 def protection_of_profile(
     sources: tuple[str, ...], protection: Protection, excess_share: EpsilonLike | None
 ) -> Protection:
-    """Return what a release of one profile protects, or refuse an excess where nothing is bounded."""
+    """Return what a release of one profile protects, or refuse an excess if nothing is bounded."""
     protection = protection_of(sources, protection)
     is_of_users = protection.max_per_user is not None
     if is_of_users:

@@ -1,4 +1,4 @@
-"""``anonhist reproduce``, whose experiments are in a package of their own, for readers of papers."""
+"""``anonhist reproduce``; the experiments are in a separate package, for readers of papers."""
 
 from __future__ import annotations
 

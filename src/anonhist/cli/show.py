@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from anonhist.formats.deployment import Deployment
     from anonhist.releases.content import AnyRelease
 
-# Help shows them, and must not load their owner: tests/cli/test_choices.py compares them.
+# The help shows them, and must not load their owner: tests/cli/test_choices.py compares them.
 _CURATOR_TYPES = ("government", "industry", "nonprofit")
 _REQUIRED = ("curator", "curator_type", "published")
 
 
 class AskedRecord(NamedTuple):
-    """A requested record: where it goes, and its facts beyond the release."""
+    """A requested record: its destination, and its facts beyond the release."""
 
     path: str
     deployment: Deployment
@@ -66,7 +66,7 @@ class AskedRecord(NamedTuple):
         from anonhist.formats.deployment import empty_fields, registry_record
 
         record = registry_record(release, self.deployment)
-        # Half of a surrogate pair, which no file can hold, stays as JSON escapes it.
+        # A lone surrogate, which no file can hold, stays as JSON escapes it.
         text = (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
         if self.is_piped:
             print_whole(text.decode())
@@ -132,7 +132,7 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
             raise UsageError("--registry writes the record of the whole file: leave --group out.")
         record.check(path)
     found: Any = read(path) if path.lower().endswith((".json", ".parquet")) else None
-    # Of another kind, the other says which.
+    # For a file of another kind, this says which kind it is.
     release: AnyRelease = found if kind_of_value(found).terminal else read_release(path)
     left = [] if record is None else record.write(release)
     if record is None or not record.is_piped:

@@ -1,8 +1,8 @@
-"""How a signal ends a command: by an exception where files may be open, at once where it could get lost.
+"""How a signal ends a command: by an exception if files may be open, at once if the exception could get lost.
 
-Ctrl-C, SIGTERM (``timeout``, systemd, ``docker stop``) and SIGHUP (a terminal that is closed) are one thing: private
-rows may lie in temporary files, and a charge may have to be voided. Nothing is imported here that takes long to load: a
-signal may come then.
+Ctrl-C, SIGTERM (``timeout``, systemd, ``docker stop``) and SIGHUP (a closed terminal) are treated alike: private rows
+may be in temporary files, and a charge may have to be voided. This module imports nothing slow, because a signal may
+arrive meanwhile.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from threading import Event, Thread
 from types import FrameType
 from typing import Any, NoReturn
 
-# What each does where nobody has decided otherwise; one that is ignored, as under nohup, stays so.
+# The action of each signal if nobody has changed it; an ignored signal, as under nohup, stays ignored.
 _USUAL: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 if sys.platform != "win32":
     _USUAL[signal.SIGHUP] = signal.SIG_DFL
-# So long an exception may take to end the process. Who sends SIGTERM often sends SIGKILL ten seconds later.
+# An exception may take this long to end the process. Senders of SIGTERM often send SIGKILL ten seconds later.
 _PATIENCE = 3.0
-# Modules that know what would be left behind. Where one is not loaded, there is nothing.
+# Modules that know what would be left behind. A module that is not loaded has left nothing.
 _LEFT = ("anonhist.formats.atomic", "anonhist.ingest.parts.write", "anonhist.temporary_folder")
 
 _received: list[int] = []
@@ -38,8 +38,8 @@ def look_after_signals() -> None:
 def watch_over_signals() -> None:
     """End the process even where no exception gets through: in a long call of an engine, or if the engine swallows it.
 
-    A thread receives signals as they come. Streams must be open by now, or its pipe could take the place of a closed
-    one.
+    A thread receives signals as they arrive. Streams must be open by now, otherwise its pipe could take the place of a
+    closed one.
     """
     if sys.platform == "win32":
         return
@@ -88,9 +88,9 @@ def _of_charge() -> str:
 def _on_signal(number: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt, or leave if a module is being loaded.
 
-    The import system swallows exceptions here and there, and modules half loaded fail in their own ways; but no query
-    is running while one is loaded, and what is being written is removed here: engines load modules as they write.
-    Further signals change nothing, so that what the first began is done.
+    The import system swallows some exceptions, and half-loaded modules fail in various ways; but no query runs while a
+    module is loaded, and unfinished files are removed here, because engines load modules as they write. Further signals
+    change nothing, so that the work of the first is finished.
     """
     if _received:
         return
@@ -104,13 +104,13 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 def _watch(reading: int) -> None:
     """Wait for a signal, give the exception time, and end the process."""
-    # Calls of the main thread are to be interrupted, not this one.
+    # Calls of the main thread should be interrupted, not this one.
     signal.pthread_sigmask(signal.SIG_BLOCK, _USUAL)
     came: list[int] = []
     while not came:
         came = [number for number in os.read(reading, 64) if number in _USUAL]
     Event().wait(_PATIENCE)
-    # In a long call, the handler has not been called yet.
+    # During a long call, the handler has not been called yet.
     _received.extend(came)
     _leave()
 
@@ -120,7 +120,7 @@ def _leave() -> NoReturn:
     was_said = _is_said.is_set()
     sentence = tidy_up()
     if not was_said:
-        # The terminal may be what was closed.
+        # The terminal itself may have been closed.
         with suppress(OSError):
             os.write(2, f"anonhist: {sentence}\n".encode())
     os._exit(exit_code())
