@@ -1,1 +1,1 @@
-"""What all commands share: options, ledgers, outputs, progress bars and printed lines."""
+"""Code that all commands share: options, ledgers, outputs, progress bars and printed lines."""

@@ -49,7 +49,7 @@ class Foreseen(NamedTuple):
 
 
 class AskedAccount(NamedTuple):
-    """The options, as they were typed."""
+    """The options, as typed."""
 
     ledger: str | None
     dataset: str | None
@@ -61,9 +61,9 @@ class AskedAccount(NamedTuple):
         self._account()
 
     def foreseen(self, price: Callable[[], Price] | None) -> Foreseen | None:
-        """Return what a ledger has left and what a release would cost, or refuse it as a charge would; charge nothing.
+        """Return the rest in a ledger and the cost of a release, or refuse it as a charge would; charge nothing.
 
-        Without a ledger, the result is None; without a price, only what is left.
+        Without a ledger, the result is None; without a price, only the rest.
         """
         account = self._account()
         if account is None:
@@ -115,7 +115,7 @@ class AskedAccount(NamedTuple):
 
 
 class Uncharged(AskedAccount):
-    """No ledger, for what is not private, even if the environment names one for all releases."""
+    """No ledger, for results that are not private, even if the environment names a ledger for all releases."""
 
     def check(self) -> None:
         """Accept it."""
@@ -135,7 +135,7 @@ class Uncharged(AskedAccount):
 
 UNCHARGED = Uncharged(None, None)
 _dataset_option = click.option("--dataset", metavar="NAME", help="With --ledger: data set whose budget is charged.")
-# Of what charges nothing, and only looks.
+# For commands that charge nothing, and only look.
 balance_options = as_one("account", ledger_option, _dataset_option, made=AskedAccount)
 charging_options = as_one(
     "account",
@@ -192,7 +192,7 @@ def csv_digest(target: str | None, result: Any) -> Callable[[], str] | None:
 
 
 def say_account(recorded: Recorded | Unrecorded, stream: TextIO, *, also: str = "") -> None:
-    """Print where a release was recorded, and if it was, also another sentence."""
+    """Print where a release was recorded and, if it was, another sentence."""
     account, receipt = recorded.account, recorded.receipt
     if account is None or receipt is None:
         say_line(_NOWHERE, stream)
@@ -202,9 +202,9 @@ def say_account(recorded: Recorded | Unrecorded, stream: TextIO, *, also: str = 
         say_line(f"Ledger: entry {receipt.entry} of {account.ledger.shown}, {charged}.{also}", stream)
 
 
-# What is read, which commands call by different names.
+# The source, which commands name differently.
 _SOURCES = ("sources", "edges", "path")
-# What a charge says itself, where results go, and what changes how long they take.
+# What a charge itself states, where results go, and what affects only the time.
 _NO_SETTINGS = {
     *("ledger", "dataset", "purpose", "run_id", "epsilon", "mechanism", "unit", "relation"),
     *("output", "report", "title", "force", "quiet", "not_private_truth"),
@@ -227,7 +227,7 @@ def settings_of(context: click.Context) -> dict[str, object]:
 
 
 def output_of(context: click.Context) -> str:
-    """Return the file of a run, or refuse a run without one, since a restart could not find its result."""
+    """Return the file of a run, or refuse a run without one, because a restart could not find its result."""
     output: str | None = context.params.get("output")
     if output is None or output == STDOUT:
         raise UsageError(
@@ -265,7 +265,7 @@ def return_earlier(account: Account, price: Price) -> None:
 def _what_is_at(target: str) -> str:
     if os.path.lexists(target):
         return "is another file"
-    # Of a process that was killed when its release was recorded, and had no name yet.
+    # The file of a process that was killed when its release was recorded, but not yet named.
     has_parts = any(Path(target).absolute().parent.glob(".anonhist-*.part"))
     return "is not there (a file .anonhist-….part beside it may be it)" if has_parts else "is not there"
 

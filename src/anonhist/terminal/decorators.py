@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-# An option with its value in one: --table=orders, or -oout.json.
+# An option with its value in one word: --table=orders, or -oout.json.
 _OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
 
 
@@ -44,7 +44,7 @@ class Protection(NamedTuple):
         unit_name: str | None = None,
         relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
     ) -> Protection:
-        """Return the protection that the options ask for; --max-per-user alone protects users."""
+        """Return the protection that the options request; --max-per-user alone protects users."""
         asked = _unit(unit, max_per_user, max_count)
         if unit_name is not None:
             asked = replace(asked or PrivacyUnit.item(), name=unit_name)
@@ -88,16 +88,16 @@ def whole_number(text: str | None, *, name: str) -> int | None:
 
 
 def one_character(delimiter: str | None) -> str | None:
-    """Read a delimiter; a tab may be written as in most programs, with a backslash."""
+    """Read a delimiter; a tab may be written with a backslash, as in most programs."""
     return "\t" if delimiter == "\\t" else delimiter
 
 
-# What these are given is published anyway.
+# The values of these options are published anyway.
 _PUBLISHED = ("--title", "--purpose", "--where")
 
 
 def command_to_publish(arguments: tuple[str, ...]) -> str:
-    """Write the command as typed, without what may be secret: reports are shown to others."""
+    """Write the command as typed, without possible secrets: reports are shown to others."""
     words, before = ["anonhist"], ""
     for argument in arguments:
         option, value = _split_option(argument)
@@ -108,7 +108,7 @@ def command_to_publish(arguments: tuple[str, ...]) -> str:
 
 
 def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
-    """Return a message without what may be secret in the arguments of the command: logs keep standard error."""
+    """Return a message without possible secrets in the command's arguments: logs keep standard error."""
     for _, value in sorted(map(_split_option, arguments), key=lambda parts: -len(parts[1])):
         shown = mask(value)
         if shown != value:
@@ -118,7 +118,7 @@ def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
 
 
 def _split_option(argument: str) -> tuple[str, str]:
-    """Return the option that an argument begins with, if any, and its value."""
+    """Return the option at the beginning of an argument, if any, and its value."""
     option = _OPTION.match(argument)
     return (option[0], argument[option.end() :]) if option else ("", argument)
 
@@ -157,7 +157,7 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
 
 def perhaps(word: str, known: Iterable[str]) -> str:
     """Return the known words that are similar to a wrong one, in parentheses; empty if there are none."""
-    # The dashes of options, which all have, make none nearer.
+    # The dashes of options, which all have, make none more similar.
     bare = {name.lstrip("-"): name for name in known}
     *first, last = [bare[near] for near in get_close_matches(word.lstrip("-"), bare)] or [""]
     return f" (perhaps {', '.join(first)} or {last})" if first else f" (perhaps {last})" if last else ""
@@ -170,7 +170,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """One of a few words, as :class:`click.Choice`; its error suggests similar words."""
+    """One of a few words, like :class:`click.Choice`; its error suggests similar words."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return the error for an unknown word."""
@@ -179,7 +179,7 @@ class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions o
 
 
 class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A name in a catalogue (``home``, as ``module:name``), which is loaded only when a name is given."""
+    """A name in a catalog (``home``, as ``module:name``), which is loaded only when a name is given."""
 
     name = "choice"
 
@@ -218,7 +218,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all v
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A number with or without a decimal point; ``meaning`` describes a valid one, in errors."""
+    """A number with or without a decimal point; ``meaning`` describes a valid one in errors."""
 
     name = "number"
 
@@ -254,7 +254,7 @@ def options_of(command: click.Command) -> dict[str, click.Option]:
     }
 
 
-# Parameters of the library whose option has another name.
+# Parameters of the library whose options have other names.
 _OTHER_NAMES = {
     "direction": "directed",
     "header": "no_header",
@@ -269,7 +269,7 @@ def as_typed(sentence: str, root: click.Command | None = None) -> str:
 
     ``root`` is the root command; by default, that of the running command.
     """
-    # One thing has one word in all commands.
+    # One thing has one name in all commands.
     options = {
         (param.name or "").rstrip("_"): max(param.opts, key=len)
         for _, command in commands_of(root or click.get_current_context().find_root().command)
@@ -291,13 +291,13 @@ def option_word(name: str) -> str:
 
 
 def refuse_given(names: Iterable[str], sentence: str) -> None:
-    """Refuse the first of some options that was given: ``{}`` in the sentence is its name."""
+    """Refuse the first given option among several: ``{}`` in the sentence is its name."""
     for option in given_options(click.get_current_context(), names):
         raise UsageError(sentence.format(option))
 
 
 def given_options(context: click.Context, names: Iterable[str]) -> dict[str, click.Option]:
-    """Return which of some options were given, by name."""
+    """Return the given options among several, by name."""
     return {
         max(param.opts, key=len): param
         for param in context.command.params
@@ -308,13 +308,13 @@ def given_options(context: click.Context, names: Iterable[str]) -> dict[str, cli
 
 
 def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
-    """Return an option of a catalogue as an option of the command line."""
+    """Return a catalog option as an option of the command line."""
     kind = {"text": str, "whole": WholeNumber(), "number": Number(option.meaning)}[option.kind]
     return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
 
 
 def catalogue_options(options: Mapping[str, Option]) -> Callable[[Any], Any]:
-    """Return all options of a catalogue; a command gets the given ones as ``own``."""
+    """Return all options of a catalog; a command gets the given ones as ``own``."""
     return as_one("own", *(catalogue_option(name, option) for name, option in options.items()), made=given_alone)
 
 
@@ -324,13 +324,13 @@ def given_alone(**values: Any) -> dict[str, Any]:
 
 
 _COLUMN = 22
-# The sentence that an option begins with, and its default or that it is required.
+# The first sentence of an option, and its default or the remark that it is required.
 _BEGINNING = re.compile(r"(.*?[.])(?= |$).*?((?:  \[[^]]*\])?)", re.DOTALL)
 _SOME = 4
 
 
 class Brief(NamedTuple):
-    """The short help of a long command: these parameters, in one sentence each, and a paragraph about its arguments."""
+    """The short help of a long command: these parameters, one sentence each, and a paragraph about its arguments."""
 
     options: tuple[str, ...]
     told: str
@@ -340,7 +340,7 @@ class SectionedCommand(click.Command):
     """A command that lists its options under headings: ``sections`` maps these to parameter names.
 
     Options in no section come last, under "Other options" (if there are no sections, under "Options"). With ``brief``,
-    only --help-all shows all options, and --help those that most people need; without, both are the same.
+    only --help-all shows all options, and --help shows those that most people need; without it, both are the same.
     """
 
     def __init__(
@@ -360,7 +360,7 @@ class SectionedCommand(click.Command):
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; every error gets the command it belongs to, which the parser omits from some."""
+        """Parse the arguments; every error gets its command, which the parser omits from some."""
         with augment_usage_errors(ctx):
             return super().parse_args(ctx, args)
 
@@ -418,7 +418,7 @@ class SectionedCommand(click.Command):
         told = ", and ".join(filter(None, [", ".join(hidden), f"more of {listed(partly)}" if partly else ""]))
         formatter.write_paragraph()
         formatter.write_text(f"Not shown: {told}.")
-        # Not a text, which would be broken at the hyphens.
+        # Not as text, which would be broken at the hyphens.
         formatter.write(f"All {len(self._records(ctx))} options, explained in full: {ctx.command_path} --help-all\n")
 
     def _records(self, ctx: click.Context) -> dict[str, tuple[str, str]]:
@@ -456,7 +456,7 @@ class SectionedCommand(click.Command):
 class LazyGroup(click.Group):
     """A group that knows only the names of its commands until one is run or its help is shown.
 
-    ``homes`` has the name of each command as ``module:name``, as :func:`anonhist.catalogue.load` reads it.
+    ``homes`` has the location of each command as ``module:name``, as :func:`anonhist.catalogue.load` reads it.
     """
 
     def __init__(self, *args: Any, homes: Mapping[str, str], **kwargs: Any) -> None:
@@ -490,5 +490,5 @@ class _Commands(Mapping[str, click.Command]):
         return len(self._homes)
 
     def __contains__(self, name: object) -> bool:
-        # That of a mapping would import it.
+        # The method of a mapping would import it.
         return name in self._homes

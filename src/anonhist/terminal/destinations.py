@@ -1,4 +1,4 @@
-"""Where results go: files, pages, standard output and the terminal."""
+"""Destinations of results: files, pages, standard output and the terminal."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ T = TypeVar("T")
 
 
 def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | None = None) -> None:
-    """Refuse a file that could not be written, that exists already, that is an input, or that must not be lost.
+    """Refuse a file that is unwritable, exists already, is an input, or must not be lost.
 
-    ``kind`` is what is written, if that is private; ``sources`` is what the command reads.
+    ``kind`` is the kind of the written file, if it is private; ``sources`` are the command's inputs.
     """
     from anonhist.formats.atomic import check_free
 
@@ -47,7 +47,7 @@ class AskedPage(NamedTuple):
 
     @classmethod
     def of(cls, report: str | None, title: str | None) -> AskedPage | None:
-        """Return the page that the two options ask for, or None."""
+        """Return the page that the two options request, or None."""
         if report is None:
             if title is not None:
                 raise UsageError("--title requires --report FILE.html, the page to which it gives a title.")
@@ -56,7 +56,7 @@ class AskedPage(NamedTuple):
 
 
 def check_report(report: AskedPage | None, source: str, *others: str, force: bool) -> Sheet | None:
-    """Return the page of data from a source, to be written later, or refuse it; ``others`` are read besides."""
+    """Return the page of data from a source, to be written later, or refuse it; ``others`` are read, too."""
     if report is None:
         return None
     from anonhist.report.shown import Sheet, check_report_path
@@ -64,10 +64,10 @@ def check_report(report: AskedPage | None, source: str, *others: str, force: boo
     check_report_path(report.path)
     _check_not_used(report.path, (source, *others))
 
-    # The command as typed, but for secrets; of the data the name alone, for folders name machines and people.
+    # The command as typed, without secrets, and only the name of the data, because folders name machines and people.
     context = click.get_current_context()
     command = command_to_publish(context.find_root().obj)
-    # A column is public if somebody typed its name: that of a first line may be somebody's row.
+    # A column is public if somebody typed its name; a name from a first line may be somebody's row.
     sheet = Sheet(report.path, report.title, data_name(source), command, force, context.params.get("label"))
     sheet.check()
     keep_plots_quiet()
@@ -83,14 +83,14 @@ def data_name(source: str) -> str | None:
 
 
 def keep_plots_quiet() -> None:
-    """Silence the plotting library, which reports on its caches at its first run."""
+    """Silence the plotting library, which reports about its caches at its first run."""
     import logging
 
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
 def _check_not_used(target: str, sources: tuple[str, ...]) -> None:
-    """Refuse to replace the ledger, or what is read, whatever its names: through patterns, links and redirections."""
+    """Refuse to replace the ledger or an input, under any name: through patterns, links and redirections."""
     from anonhist.replacing import check_not_ledger_at, is_same
 
     check_not_ledger_at(target, click.get_current_context().params.get("ledger"))
@@ -106,7 +106,7 @@ _DEFAULT_RELEASE = "release.json"
 
 
 class Outputs(NamedTuple):
-    """The options under "Output", as they were typed."""
+    """The options under "Output", as typed."""
 
     output: str | None
     page: AskedPage | None
@@ -123,11 +123,11 @@ class Outputs(NamedTuple):
         report: str | None = None,
         title: str | None = None,
     ) -> Outputs:
-        """Return the outputs that the options ask for; some commands lack some of them."""
+        """Return the outputs that the options request; some commands lack some of them."""
         return cls(output, AskedPage.of(report, title), force, quiet)
 
     def target(self, default: T) -> str | T:
-        """Return where a result goes: by default, the given file on a terminal, otherwise standard output."""
+        """Return where a result goes: by default, to the given file on a terminal, otherwise to standard output."""
         return self.output if self.output is not None else (default if sys.stdout.isatty() else STDOUT)
 
     def for_table(self, *sources: str, what: str) -> Destination:
@@ -141,7 +141,7 @@ class Outputs(NamedTuple):
         return self._to(target, *sources)
 
     def for_printed_table(self, *sources: str, what: str) -> Destination:
-        """Return the same of a small table, which a pipe gets as people read it; ``-o -`` writes it as CSV."""
+        """Return the same for a small table, which a pipe gets in the form for people; ``-o -`` writes it as CSV."""
         return self.for_table(*sources, what=what)._replace(target=self.output)
 
     def for_release(self, *sources: str) -> Destination:
@@ -193,13 +193,12 @@ class Destination(NamedTuple):
         not_private_truth: Any = None,
         complete: Callable[[], None] | None = None,
     ) -> None:
-        """Write a result, the file first: it may not be possible to make it twice.
+        """Write a result, the file first, because making it again may be impossible.
 
-        ``say`` tells a person, on standard output or on a terminal where that holds the CSV; ``log`` says on standard
-        error what nothing else tells of where nobody watches (``say`` itself to say it all). ``page`` writes the
-        page, if the kind of the result alone does not say all of it; ``not_private_truth`` is shown on the page without
-        any privacy. ``complete`` is called once the result is whole on the disk, before
-        anybody can see it.
+        ``say`` prints for a person, on standard output or, if that holds the CSV, on a terminal; without a terminal,
+        ``log`` prints on standard error what no other output holds (``say`` itself prints everything). ``page`` writes
+        the page, if the kind of the result does not suffice for it; ``not_private_truth`` is shown on the page without
+        any privacy. ``complete`` is called once the result is whole on the disk, before anybody can see it.
         """
         is_piped = self.is_piped
         stream = sys.stderr if is_piped else sys.stdout
@@ -222,7 +221,7 @@ class Destination(NamedTuple):
             if told is say:
                 click.echo(f"Wrote {self.sheet.path}.", file=stream)
         if is_piped:
-            # A reader of a pipe may go at any time.
+            # A reader of a pipe may leave at any time.
             from anonhist.formats.tables import csv_text
 
             print_whole(csv_text(result))
@@ -243,7 +242,7 @@ _GAP, _LEAST_TEXT = 2, 8
 
 
 def console_on(stream: TextIO, *, widest: int) -> Console:
-    """Return a console as wide as the terminal, but at most ``widest``; just as wide where there is none."""
+    """Return a console as wide as the terminal, but at most ``widest``; without a terminal, it is just as wide."""
     from rich.console import Console
 
     console = Console(file=stream, highlight=False)
@@ -254,7 +253,7 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
 def print_table(
     heads: Sequence[str], cells: Sequence[Sequence[str]], stream: TextIO, *, texts: Sequence[int], widest: int = 100
 ) -> None:
-    """Print a table: on a terminal as wide as that is, elsewhere a line for each row, in columns."""
+    """Print a table: on a terminal at its width, elsewhere as one line per row, in columns."""
     if stream.isatty():
         console = console_on(stream, widest=widest)
         console.print(table_of(heads, cells, console, texts=texts))
@@ -268,15 +267,15 @@ def print_table(
 def table_of(
     heads: Sequence[str], cells: Sequence[Sequence[str | Text]], console: Console, *, texts: Sequence[int]
 ) -> Table:
-    """Return a table that fits a console: numbers stay whole, names of columns and texts break between words.
+    """Return a table that fits a console: numbers stay whole, column names and texts break between words.
 
-    ``texts`` are the places of columns of words, on the left; where there is no room the last gives way, and a word of
-    it may be broken.
+    ``texts`` are the positions of columns of words, on the left; if there is no room the last one shrinks, and a word
+    in it may be broken.
     """
     from rich.table import Table
     from rich.text import Text
 
-    # A plain text is no markup.
+    # Plain text is not markup.
     rows = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in cells]
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     wanted = [max([len(head), *(cell.cell_len for cell in cells)]) for head, cells in zip(heads, columns, strict=True)]
@@ -296,14 +295,14 @@ def table_of(
 
 
 def table_fits(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> bool:
-    """Whether such a table breaks no number, and no word outside of its last text."""
+    """Whether such a table breaks no number, and no word outside its last text."""
     widths = _least_widths(heads, rows, texts)
     widths[texts[-1]] = min(_LEAST_TEXT, widths[texts[-1]])
     return sum(widths) + _GAP * (len(heads) - 1) <= console.width
 
 
 def _least_widths(heads: Sequence[str], rows: Sequence[Sequence[Text]], texts: Sequence[int]) -> list[int]:
-    """Return how wide each column is at least, if no number and no word is broken."""
+    """Return the minimum width of each column, if no number and no word is broken."""
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     return [
         max(_longest_word(head), *(_longest_word(cell.plain) if place in texts else cell.cell_len for cell in cells), 0)
@@ -318,7 +317,7 @@ def _longest_word(text: str) -> int:
 
 
 def print_hanging(text: str, console: Console, *, style: str = "") -> None:
-    """Print a text whose further lines stand four columns in; no word is broken."""
+    """Print a text with a hanging indent of four columns; no word is broken."""
     import textwrap
 
     from rich.text import Text

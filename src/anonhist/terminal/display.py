@@ -1,4 +1,4 @@
-"""What commands print of a release: sentences everywhere, a table and a plot on a terminal."""
+"""Output of commands about a release: sentences everywhere, a table and a plot on a terminal."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _POINT = "•"
 
 
 def terminal_plot(release: Release, *, width: int) -> str:
-    """Draw how many labels have each count, in at most ``width`` columns where that leaves room to draw at all.
+    """Draw how many labels have each count, in at most ``width`` columns if that leaves room to draw at all.
 
-    A cell is marked if any released count falls into it. Both axes begin at 1 and end at the largest value, at 2 at
-    least.
+    A cell is marked if any released count falls into it. Both axes begin at 1 and end at the largest value, but at
+    least at 2.
     """
     profile = release.profile
     if not len(profile):
@@ -71,7 +71,7 @@ def _below(right: int, columns: int, margin: int, title: str) -> list[str]:
 
 
 def ticks(largest: int, *, most: int) -> list[int]:
-    """Return at most some ``most`` round numbers from 1 to ``largest``, evenly spread on a log scale."""
+    """Return at most about ``most`` round numbers from 1 to ``largest``, evenly spread on a log scale."""
     decades = len(str(largest))  # of the marks 1, 10, …
     if decades <= 2:
         return [mark for mark in (1, 2, 5, 10, 20, 50) if mark <= largest]
@@ -114,7 +114,7 @@ def log(released: AnyRelease, stream: TextIO) -> None:
 def show_summary(release: Release, stream: TextIO) -> None:
     """Print the release and its guarantee and, below the numbers, how it was made.
 
-    The numbers are a table where the stream holds nothing else; a terminal has a small plot, too.
+    The numbers are a table if the stream holds nothing else; a terminal also gets a small plot.
     """
     below = how_made(release)
     above = facts(release)[: -len(below)]

@@ -23,7 +23,7 @@ from anonhist.terminal.decorators import (
 from anonhist.terminal.destinations import AskedPage, Outputs
 from anonhist.terminal.reading import Format, reading_of
 
-# Help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
+# The help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
 _UNITS = ("item", "user", "label")
 _ENGINES = ("duckdb", "spark")
 
@@ -68,7 +68,7 @@ no_header_option = click.option(
 
 
 def memory_limit_option(beyond: str) -> Callable[[Any], Any]:
-    """Return the --memory-limit option; ``beyond`` tells what happens to data that do not fit."""
+    """Return the --memory-limit option; ``beyond`` says what happens to data that do not fit."""
     told = f"Memory for counting, such as 2GB; {beyond}.  [default: four fifths of the machine's]"
     return click.option("--memory-limit", metavar="SIZE", help=told)
 
@@ -139,7 +139,7 @@ _row_options = (
 reading_options = as_one(
     "reading", label_option, count_option, _user_option, *_order_options, *_row_options, made=reading_of
 )
-# Of what is counted into parts: which items of a user come first is a matter of all parts.
+# For counting into parts: which items of a user come first depends on all parts.
 counting_options = as_one("reading", label_option, count_option, _user_option, *_row_options, made=reading_of)
 
 relation_option = click.option(
@@ -167,7 +167,7 @@ def _max_per_user_option(told: str) -> Callable[[Any], Any]:
 _max_count_option = click.option(
     "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
 )
-# For what adds no noise, which protects nobody.
+# For commands that add no noise, which protect nobody.
 users_option = as_one("protection", _max_per_user_option("Count at most M items of each user."), made=Protection.of)
 
 
@@ -247,12 +247,12 @@ def _page_options(told: str) -> tuple[Callable[[Any], Any], ...]:
     )
 
 
-# A quote before such a cell would be another name to every program that joins tables by it.
+# A quote before such a cell would be a different name to every program that joins tables by it.
 CSV_IS_FOR_PROGRAMS = "CSV is for programs: spreadsheets treat names that begin with =, +, - or @ as formulas."
 csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
 )
-# Of small tables, which a pipe gets as people read them.
+# For small tables, which a pipe gets in the form for people.
 printed_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output."
 )
@@ -269,8 +269,8 @@ def output_options(
 ) -> Callable[[Any], Any]:
     """Return the options under "Output"; a command gets them as ``outputs``.
 
-    ``page`` is the help text of --report (without it, there is no such option), ``also_printed`` what --quiet prints
-    besides errors.
+    ``page`` is the help text of --report (without it, there is no such option), ``also_printed`` says what --quiet
+    prints besides errors.
     """
     return as_one(
         "outputs",

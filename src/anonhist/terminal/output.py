@@ -1,4 +1,4 @@
-"""Machine-readable output, whole or with an error, and lines for people, broken only between words."""
+"""Machine-readable output, complete or with an error, and lines for people, broken only between words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def print_whole(text: str) -> None:
-    """Write text to standard output and see it off, or raise if the system or a reader who has gone refuses it."""
+    """Write and flush text to standard output, or raise if the system or a reader who has gone refuses it."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -35,7 +35,7 @@ def print_whole(text: str) -> None:
 
 
 def say_done(sentence: str) -> None:
-    """Print what was done; if that fails, it is still done, and the command succeeds.
+    """Print what was done; if printing fails, it is still done, and the command succeeds.
 
     Only a reader who has gone is an error.
     """
@@ -53,7 +53,7 @@ def say_done(sentence: str) -> None:
 def say_line(sentence: str, stream: TextIO | None, **style: Any) -> None:
     """Write a sentence: on a terminal as lines that end between words, elsewhere as one line.
 
-    It goes to the stream as it is now: while a bar runs that is one of the bar's, and the sentence stands above it.
+    It goes to the current stream: while a bar runs, that is the bar's own, and the sentence appears above it.
     """
     if stream is None:
         return  # such as a standard error that was closed
@@ -82,7 +82,7 @@ def _columns(stream: TextIO) -> int | None:
 
 
 def tell_of_epsilon(guarantee: Guarantee) -> None:
-    """Warn on standard error of an epsilon that protects nobody, if nothing else is printed; it is public."""
+    """Warn on standard error about an epsilon that protects nobody, if nothing else is printed; it is public."""
     from anonhist.privacy import warning
 
     said = warning(guarantee.epsilon)
@@ -91,7 +91,7 @@ def tell_of_epsilon(guarantee: Guarantee) -> None:
 
 
 def _forget_the_rest() -> None:
-    """Leave nothing in the buffer that a later flush would fail on again."""
+    """Leave nothing in the buffer on which a later flush would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -108,8 +108,8 @@ class Bars:
 def progress_bars(work: str, *, shown: bool, is_public: bool = False, first: str = "Reading") -> Iterator[Bars]:
     """Show two bars on stderr while the block runs: one for reading, then one for the work that follows.
 
-    Where stderr is no terminal it gets one line, if the work is long and ``is_public``: on what was released. How long
-    anything takes before that depends on the rows, and logs are read by others.
+    If stderr is not a terminal, it gets one line if the work is long and ``is_public``, that is, on released data. The
+    duration of anything before that depends on the rows, and others read logs.
     """
     if not shown or not sys.stderr.isatty():
         yield Bars(None, line_if_long(work) if shown and is_public else None)
@@ -128,12 +128,12 @@ def progress_bars(work: str, *, shown: bool, is_public: bool = False, first: str
         yield Bars(read, work_on)
 
 
-# Seconds of work after which a log is told of it.
+# After this many seconds of work, a log is told about it.
 _LONG = 2.0
 
 
 def line_if_long(work: str, *, clock: Callable[[], float] = time.monotonic) -> Callable[[float], None]:
-    """Return a receiver of the share done that writes one line to stderr, two seconds after it was first called."""
+    """Return a receiver of the share done that writes one line to stderr, two seconds after its first call."""
     began: float | None = None
     is_told = False
 

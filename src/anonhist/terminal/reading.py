@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.releases.made import One, ReleaseByGroup
 
-# Among more names nobody waits for one that is written alike.
+# Among more names, nobody waits for a similar one.
 _MOST_COMPARED = 5_000
 
 group_option = click.option(
@@ -47,8 +47,8 @@ group_option = click.option(
 def pick_group(release: ReleaseByGroup[One], given: str | None) -> One:
     """Return the release of the requested group, under the guarantee of all groups together.
 
-    Whoever names a group that was found in the data pays for that too. With levels, the first names, or "(all)" in
-    place of the others, name a total.
+    Naming a group that was found in the data also costs the budget of finding it. With levels, the first names, or
+    "(all)" in place of the others, name a total.
     """
     from anonhist.releases import Release
     from anonhist.report.groups import ALL, MISSING, names_of
@@ -61,7 +61,7 @@ def pick_group(release: ReleaseByGroup[One], given: str | None) -> One:
         example = shlex.quote(_typed(names_of(release.groups[0])))
         raise UsageError(f"T{held[1:]}: choose one with --group, such as --group {example}.")
     names = [given] if len(release.by) == 1 else next(csv.reader([given]), [])
-    # A group may have this name itself.
+    # A group may itself have this name.
     while release.levels is not None and names[-1:] == [ALL] and tuple(names) not in release:
         names = names[:-1]
     if len(names) != len(release.by) and release.levels is None:
@@ -71,14 +71,14 @@ def pick_group(release: ReleaseByGroup[One], given: str | None) -> One:
     for group in (names, stripped, [None if name == MISSING else name for name in stripped]):
         if tuple(group) in release:
             found = release[tuple(group)]
-            # That of one profile is of its group alone.
+            # The guarantee of one profile is for its group alone.
             return replace(found, guarantee=release.guarantee) if isinstance(found, Release) else found
     known = [_typed(names_of(each) or [ALL]) for each in islice(release.everything, _MOST_COMPARED)]
     raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
 
 
 def _typed(names: Sequence[str]) -> str:
-    """Return the names of a group as --group takes them."""
+    """Return the names of a group as --group accepts them."""
     if len(names) == 1:
         return names[0]
     line = io.StringIO()
@@ -86,7 +86,7 @@ def _typed(names: Sequence[str]) -> str:
     return line.getvalue()
 
 
-# Else whoever has a damaged release would be told to say which key of it holds the labels.
+# Otherwise a user with a damaged release would be asked for the key of its labels.
 _RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist[./](?:grouped-)?(?:cumulative-)?release"')
 
 WHERE_REMARKS_ARE = (
@@ -94,12 +94,12 @@ WHERE_REMARKS_ARE = (
     "is a terminal (add 2>/dev/tty to see them)."
 )
 
-# As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.
+# As the help lists them, which must not load the reading code: tests/cli/test_choices.py compares the two.
 Format = Literal["events", "labels", "counts", "prevalences", "uniq"]
 
 
 PROTECTED = ("unit", "max_per_user", "max_count", "relation")
-# The options under "Input" and "Engine", in the order in which help has them.
+# The options under "Input" and "Engine", in the order of the help.
 INPUT = (
     *("label", "count", "user", "order_by", "order_key", "where", "keep_null", "table", "format_", "delimiter"),
     "no_header",
@@ -110,11 +110,11 @@ READING = *INPUT, *ENGINE
 
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
-    """Return how a source is read: what :func:`held_source` takes."""
+    """Return how a source is read: the arguments of :func:`held_source`."""
     if others.get("where") is not None:
         from anonhist.profiles.where import where_text
 
-        # Before anything is charged.
+        # This comes before anything is charged.
         others["where"] = where_text(others["where"])
     limits = limits_of(**{name: others.pop(name) for name in LIMITS if name in others})
     read = {"format": format_, "delimiter": one_character(delimiter), "header": not no_header, "limits": limits}
@@ -122,19 +122,19 @@ def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool
 
 
 def bounding_of(reading: dict[str, Any]) -> dict[str, Any]:
-    """Return what the options of reading say of users and of which of their rows count."""
+    """Return the reading options about users and about which of their rows count."""
     return {name: reading[name] for name in ("user", "order_by", "order_key", "keep_null", "where")}
 
 
 def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:
-    """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
+    """Return a source for its engine, and how it is read, in the arguments of :func:`anonhist.ingest.read_profile`."""
     from anonhist.ingest.files import read_by
 
     return read_by(reading["engine"], source), {name: value for name, value in reading.items() if name != "engine"}
 
 
 def named_source(source: str, reading: dict[str, Any]) -> Source:
-    """Return a source and what the options say of its rows as one value."""
+    """Return a source and the options about its rows as one value."""
     from anonhist.ingest.source import SaidOfRows, Source
 
     held, said = held_source(source, reading)
@@ -154,7 +154,7 @@ def limits_of(**asked: Any) -> EngineLimits | None:
 def profile_of_source(
     sources: tuple[str, ...], reading: dict[str, Any], protection: Protection, bars: Bars, *, count_users: bool = False
 ) -> Profile:
-    """Read the source as the options say, or several parts."""
+    """Read the source according to the options, or several parts."""
     from anonhist.ingest import read_profile
 
     held, said = held_source(sources[0], reading)
@@ -170,9 +170,9 @@ def profile_of_source(
 
 
 def released_source(sources: tuple[str, ...], group: str | None = None) -> Release | None:
-    """Return the release in a file, or of the group asked for, or None where the source is none; refuse a damaged one.
+    """Return the release in a file, or that of the requested group; None for other sources; refuse a damaged one.
 
-    Options that say how data are read, or whom they are about, are refused too: a release has that in it.
+    Options about how data are read, or whom they are about, are refused, too, because a release states these.
     """
     released = _read_release(sources[0]) if len(sources) == 1 else None
     if released is not None:
@@ -182,7 +182,7 @@ def released_source(sources: tuple[str, ...], group: str | None = None) -> Relea
 
 
 def group_of(released: Any, group: str | None) -> Any:
-    """Return the group that was asked for where there are groups, and refuse to pick one where there are none."""
+    """Return the requested group if there are groups, and refuse one if there are none."""
     from anonhist.releases.made import ReleaseByGroup
 
     if isinstance(released, ReleaseByGroup):
@@ -195,9 +195,9 @@ def group_of(released: Any, group: str | None) -> Any:
 def refuse_release(
     *sources: str, reading: dict[str, Any], instead: str = "use 'anonhist show' or 'anonhist estimate'"
 ) -> None:
-    """Refuse the file of a release where data are to be released, by its schema alone, before anything is charged.
+    """Refuse the file of a release if data should be released, by its schema alone, before anything is charged.
 
-    What JSON begins with may be a row: only that nobody names its labels is known.
+    The beginning of JSON may be a row: all that is known is that its labels are not named.
     """
     from anonhist.formats.releases import is_table_of_release
     from anonhist.ingest.files import LINES, check_there
@@ -226,7 +226,7 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
         found = read(source)
     except DataError:
         if _begins_as_release(source):
-            read_release(source)  # which says that it is a release, however much of it is damaged
+            read_release(source)  # It declares a release, however damaged the rest is.
             raise
         return None
     if isinstance(found, Release | GroupedRelease):
@@ -237,7 +237,7 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
 
 
 def _begins_as_release(source: str) -> bool:
-    # The first line of other files may be a row, which decides nothing before a charge.
+    # The first line of other files may be a row, which must not decide anything before a charge.
     if not source.lower().endswith(".json") or not os.path.isfile(source):  # noqa: PTH113  # pathlib may raise
         return False
     try:
@@ -249,25 +249,25 @@ def _begins_as_release(source: str) -> bool:
 
 @contextmanager
 def reading_bars(work: str, *, quiet: bool, is_private: bool = True, releases: bool = False) -> Iterator[Bars]:
-    """Show bars while the block reads data and works on them; then tell the operator what was noticed in private data.
+    """Show bars while the block reads data and works on them; then show the operator remarks about private data.
 
-    ``is_private`` says whether something may be noticed: not of a release. ``releases`` says that the work is on what
-    was released of the data.
+    ``is_private`` says whether there may be remarks; a release has none. ``releases`` says that the work is on released
+    data.
     """
     from anonhist.terminal.output import progress_bars
 
     remarks: list[str] = []
     with progress_bars(work, shown=not quiet, is_public=releases or not is_private) as bars:
         yield replace(bars, notify=None if quiet else remarks.append)
-    # After the bars, which would be written over.
+    # Shown after the bars, which would overwrite them.
     tell_operator(remarks, quiet=quiet or not is_private)
 
 
 def tell_operator(remarks: list[str], *, quiet: bool) -> None:
     """Show remarks about the data on the operator's terminal, and nowhere else.
 
-    They are private: a stderr that is no terminal is a log that others may read, and even that there are some would
-    tell of the data. So there the same sentence is said whether there are any or not.
+    They are private: a stderr that is not a terminal is a log that others may read, and even their existence would
+    reveal something about the data. So a log gets the same sentence whether there are any or not.
     """
     if quiet:
         return
@@ -282,7 +282,7 @@ ENDING = ".counts"
 
 
 def are_parts(sources: Iterable[str]) -> bool:
-    """Return whether all sources are parts, by their endings."""
+    """Return whether all sources are parts, judged by their endings."""
     return all(source.lower().endswith(ENDING) for source in sources)
 
 
@@ -301,7 +301,7 @@ source_argument = click.argument("sources", nargs=-1, required=True, metavar="SO
 
 
 def one_source(sources: tuple[str, ...], made: str) -> str:
-    """Return the source of what cannot be made of parts: groups or windows."""
+    """Return the source of a result that cannot be made from parts: groups or windows."""
     if are_parts(sources):
         raise UsageError(f"Parts hold counts of labels and no other columns, so no {made} can be made of them.")
     return sources[0]
@@ -314,9 +314,9 @@ def refuse_for_parts(sources: tuple[str, ...], names: tuple[str, ...]) -> None:
 
 
 def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
-    """Return what to protect: of parts that bound users, these users; it is known before anything is charged.
+    """Return what to protect: for parts that bound users, these users; it is known before anything is charged.
 
-    What parts say about themselves is public.
+    The descriptions of parts are public.
     """
     if not are_parts(sources):
         return asked
@@ -333,7 +333,7 @@ def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
 
 
 def labels_in(path: str, *, what: str) -> tuple[str, ...]:
-    """Read a list of labels, one per line in UTF-8, in their order; refuse empty lines, repeated ones and no lines."""
+    """Read a list of labels, one per line in UTF-8, in order; refuse empty lines, duplicates and empty files."""
     from anonhist.formats.atomic import content_of
     from anonhist.ingest.engine import OTHER_TEXT
     from anonhist.ingest.locations import check_beginning
@@ -344,7 +344,7 @@ def labels_in(path: str, *, what: str) -> tuple[str, ...]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"The file {path!r} {OTHER_TEXT}") from None
-    # Not splitlines, for which many more signs end a line.
+    # Not splitlines, which ends lines at many more characters.
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if lines == [""]:
         raise DataError(f"The file {path!r} is empty: list {what}, one per line.")
