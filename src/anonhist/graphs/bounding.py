@@ -153,8 +153,10 @@ class DegreeChoice:
     UsageError
         If a parameter is invalid.
 
-    Guarantees ---------- Pure ``epsilon``-differential privacy. Scores and coins are exact, so floating point costs
-    nothing. Proof: docs/proofs/graphs.md.
+    Guarantees
+    ----------
+    Pure ``epsilon``-differential privacy. Scores and coins are exact, so floating point costs nothing. Proof:
+    docs/proofs/graphs.md.
 
     Examples
     --------

@@ -31,8 +31,9 @@ class DailyMechanism(WindowMechanism):
 
     * Labels: noise of rate ε/T on the number of labels between each threshold and the next, where a label counts in one
       of these on each day; k+ counts are their sums.
-    * Items and users: noise of rate ε/(mT) on the k+ counts themselves; an item changes one on each day. If units are
-      replaced, the rate is half of that.
+    * Items and users: noise of rate ε/(mT) on the k+ counts themselves; an item changes one on each day.
+
+    If units are replaced, the rates are half of these.
     """
 
     name: ClassVar[str] = "daily"
