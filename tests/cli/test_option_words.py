@@ -78,6 +78,17 @@ def test_the_right_word_is_said_for_every_other_word() -> None:
     assert used == set(MEANT)
 
 
+def test_what_has_no_option_is_written_alone(cli: Cli) -> None:
+    refused = cli("budget", "create", "--dataset", "words", "--epsilon", "1", "--unit", "item", "--ledger", "b.db")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        (
+            "anonhist: There is no --dataset here: write DATASET alone, without an option; see anonhist budget create "
+            "--help.\n"
+        ),
+    )
+
+
 def test_who_types_another_word_is_told_the_right_one(cli: Cli) -> None:
     told = {
         "sketch update a.sketch b.csv --column x": "There is no --column here: use --label",

@@ -93,6 +93,9 @@ MEANT = {
 def no_such_option(word: str, command: click.Command) -> str:
     """Return the error for an unknown option: the word for it here, or similar ones."""
     own = options_of(command)
+    alone = word.removeprefix("--").replace("-", "_")
+    if any(isinstance(each, click.Argument) and each.name == alone for each in command.params):
+        return f"There is no {word} here: write {alone.upper()} alone, without an option"
     meant = [f"--{name}" for name in MEANT.get(word.removeprefix("--"), ()) if f"--{name}" in own]
     return f"There is no {word} here{f': use {meant[0]}' if meant else perhaps(word, own)}"
 
