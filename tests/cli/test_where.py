@@ -119,7 +119,7 @@ def test_what_is_no_condition_is_refused_before_anything_is_charged(cli: Cli, lo
 @each_of(
     ("where", "told"),
     [
-        ("rowid = 1", "There is no column 'rowid' to use as filter"),
+        ("rowid = 1", "There is no column 'rowid' for the condition"),
         ("country = 5", "The column 'country' holds text: compare it with a text in single quotes, such as '18'."),
         ("age = '5'", "The column 'age' holds numbers: compare it with a number, without quotes."),
     ],

@@ -174,7 +174,7 @@ def test_columns_must_be_of_the_schema(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text('{"what": "x", "country": "DE"}\n{"what": "y"}\n{"what": "z", "other": 1}\n')
     for name in ("rowid", "filename", "file_name", "_metadata", "Country", "country "):
         for source in (str(path), _table(), _table().lazy(), _table().to_arrow(), _table().to_pandas()):
-            with pytest.raises(MissingColumnError, match="to use as filter"):
+            with pytest.raises(MissingColumnError, match="for the condition"):
                 read_profile(source, label="what", where=f"\"{name}\" = 'DE'")
     # Whether a row has a key tells of rows.
     lines = str(tmp_path / "rows.jsonl")

@@ -96,7 +96,8 @@ class Header:
             if name is None or name in self.folders:
                 continue
             if name not in self.names:
-                raise self._error(MissingColumnError, f"There is no column {name!r} to use as {role}")
+                use = "for the condition" if role == "filter" else f"to use as {role}"
+                raise self._error(MissingColumnError, f"There is no column {name!r} {use}")
             if self.names.count(name) > 1:
                 # A default name, such as that of an edge's end, would come from the first line.
                 called = f"have the name of the {role} column" if self.is_line else f"are called {name!r}"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _COUNTS = ("count", "prevalence")
 _WHOLE = "whole numbers"
-_BY_VALUE = "each value for itself, as {}"
+_BY_VALUE = "each value by itself, because {}"
 _FOUND = "by a type that is not shown, as rows may decide it"
 _UNKNOWN = "what they are is not known before they are read, as this source may find its columns in them"
 _ROWS = {
@@ -177,7 +177,7 @@ def _of_words(source: Source, protection: Protection, date: str | None = None) -
 
 def _counted(rows: str, protection: Protection) -> str:
     """Describe which rows count."""
-    return rows if protection.where is None else f"{rows}; those count where {protection.where}"
+    return rows if protection.where is None else f"{rows}; only those where {protection.where} count"
 
 
 def _outline(
@@ -231,7 +231,7 @@ def _held(table: Any, name: str, source: Source) -> str:
         return _BY_VALUE.format("JSON lines have no types")
     if declared(table, name) is not None:
         is_parquet = source.holder.form is Form.PARQUET
-        return _BY_VALUE.format("its type is not one in all files" if is_parquet else "the types of SQLite do not bind")
+        return _BY_VALUE.format("its type differs between files" if is_parquet else "SQLite does not enforce types")
     kind = table.collect_schema()[name]
     named = {
         "text": isinstance(kind, nw.String | nw.Categorical | nw.Enum),

@@ -342,8 +342,10 @@ class _Reader:
             raise self._error("no value equals null: write is null or is not null")
         elif token.kind == "quoted":
             raise self._error("a text has single quotes, and double ones are for names of columns")
+        elif token.word == "=":
+            raise self._error("equality is written = alone")
         else:
-            raise self._error("expected a text in single quotes, a number, true or false")
+            raise self._error("expected a text in single quotes, such as 'DE', a number, true or false")
         self._at += 1
         return value
 
