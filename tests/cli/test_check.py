@@ -243,7 +243,7 @@ def test_columns_are_told_by_their_roles_and_types(cli: Cli, folder: Path) -> No
         "Not read: 'x', 'd'.",
     ]
     by_value = cli("check", _sqlite(folder, USUAL), "--table", "seen", "--label", "many").stdout
-    assert "Label: 'many', each value for itself, as the types of SQLite do not bind.\n" in by_value
+    assert "Label: 'many', each value by itself, because SQLite does not enforce types.\n" in by_value
     header = cli("check", _csv(folder, USUAL), "--label", "label", "--count", "many").stdout
     assert "Count: 'many', whole numbers, from text.\nNot read: 'who', 'day'.\n" in header
 
@@ -271,8 +271,8 @@ def test_a_ledger_is_read_and_stays_as_it_is(cli: Cli, folder: Path) -> None:
     before = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
     account = "--ledger", "budget.db", "--dataset", "pets"
     told = cli("check", "events.csv", "--epsilon", "1", *account).stdout
-    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 1e-09 left; this release would take ε = 1 and leave " in told
-    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 1e-09 left.\n" in cli("check", "events.csv", *account).stdout
+    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 10⁻⁹ left; this release would take ε = 1 and leave " in told
+    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 10⁻⁹ left.\n" in cli("check", "events.csv", *account).stdout
     refusals = {
         ("--epsilon", "4", *account): 2,
         ("--epsilon", "1", "--ledger", "budget.db", "--dataset", "cars"): 2,
@@ -350,7 +350,7 @@ def test_a_condition_on_rows_is_told_with_its_columns(
 ) -> None:
     call = write(folder, USUAL), "--label", "label", "--where", "day >= '2026-11-02' and who is not null"
     lines = cli("check", *call).stdout.splitlines()
-    assert lines[1].endswith("those count where day >= '2026-11-02' and who is not null.")
+    assert lines[1].endswith("only those where day >= '2026-11-02' and who is not null count.")
     assert [line.partition(",")[0] for line in lines if line.startswith("Condition")] == [
         "Condition: 'day'",
         "Condition: 'who'",
