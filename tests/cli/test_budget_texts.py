@@ -163,8 +163,8 @@ def test_a_spent_budget_names_no_smaller_epsilon(made: str, cli: Cli) -> None:
     refused = cli(*asked, "--epsilon", "0.001")
     assert refused.returncode == 2
     assert refused.stderr == (
-        "anonhist: The release would cost ε = 0.001, and of the budget of 'words', 2, nothing is left: nothing was "
-        "released; its budget is spent, and no further release fits.\n"
+        "anonhist: The release would cost ε = 0.001, but nothing is left of the budget of 'words' (ε = 2): "
+        "nothing was released.\n"
     )
 
 

@@ -383,7 +383,7 @@ def test_an_old_backup_is_found_out(events: tuple[str, ...], cli: Cli, folder: P
         (
             ("release", "events.csv", "--epsilon", "20.5", *CHARGED),
             2,
-            "The release would cost ε = 20.5, and of the budget of 'animals', 20, 20 is left",
+            "The release would cost ε = 20.5, but only ε = 20 of 20 is left in the budget of 'animals'",
             [],
         ),
         (

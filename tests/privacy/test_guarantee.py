@@ -33,7 +33,7 @@ STEPS = (("a noisy Durfee size", Fraction(1, 100)), ("the release", Fraction(49,
         (
             Guarantee(PrivacyUnit.user(max_items=1000), ADD, HALF, Fraction(3, 2**69), "noise is exact"),
             (
-                "0.5-differentially private (δ ≤ 5.1e-21) when one user with all their items (at most 1,000 "
+                "0.5-differentially private (δ ≤ 5.1 × 10⁻²¹) when one user with all their items (at most 1,000 "
                 "of them count) is added or removed; "
                 "noise is exact."
             ),
@@ -85,7 +85,7 @@ def test_the_sentence_never_promises_more(
     unit: PrivacyUnit, relation: NeighboringRelation, epsilon: Fraction, delta: Fraction
 ) -> None:
     guarantee = Guarantee(unit, relation, epsilon, delta, "noise is exact")
-    sentence = str(guarantee)
+    sentence = guarantee.sentence
     assert Fraction(sentence.split("-differentially", maxsplit=1)[0]) == epsilon
     stated = Decimal(sentence.split("δ ")[1].split(")", maxsplit=1)[0].lstrip("=≤ "))
     assert Fraction(stated) >= delta
@@ -98,9 +98,25 @@ def test_the_sentence_never_promises_more(
 
 @each_of("delta", [Fraction(1, 10**400), Fraction(1, 2**70), Fraction(99, 100), Fraction(101, 10**5)])
 def test_delta_is_rounded_up(delta: Fraction) -> None:
-    sentence = str(Guarantee(PrivacyUnit.item(), ADD, HALF, delta))
+    sentence = Guarantee(PrivacyUnit.item(), ADD, HALF, delta).sentence
     stated = Fraction(Decimal(sentence.split("δ ≤ ")[1].split(")", maxsplit=1)[0]))
     assert delta <= stated <= delta * Fraction(11, 10)
+
+
+@each_of(
+    ("delta", "told"),
+    [
+        (Fraction(1, 10**9), "10⁻⁹"),
+        (Fraction(7, 5 * 10**20), "1.4 × 10⁻²⁰"),
+        (Fraction(1, 10**4), "10⁻⁴"),
+        (Fraction(1, 1000), "0.001"),
+        (Fraction(1, 3), "0.34"),
+        (Fraction(0), ""),
+    ],
+)
+def test_people_read_delta_as_a_power_of_ten(delta: Fraction, told: str) -> None:
+    expected = f"(δ ≤ {told})" if told else "(δ = 0)"
+    assert str(Guarantee(PrivacyUnit.item(), ADD, HALF, delta)).startswith(f"0.5-differentially private {expected} ")
 
 
 @each_of("epsilon", [Fraction(0), Fraction(-1), 1, 0.5, "1/2", None, Decimal(1), True])

@@ -12,6 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, parse_epsilon, short_decimal
 from anonhist.privacy.conversion import as_kind
+from anonhist.privacy.parameters import raised
 from anonhist.privacy.unit import parse_kind
 
 _LONGEST_NAME = 200
@@ -183,26 +184,28 @@ def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
     limit = amount(budget.limit[place], longest=_SHORT)
     # Amounts below the last decimal to which costs are rounded count as zero.
     is_spent = left[place] * _FINEST < 1
-    there = "nothing" if is_spent else amount(left[place], rounding=ROUND_FLOOR, longest=_SHORT)
-    way_out = {
-        (0, False): "use a smaller `epsilon`",
-        (0, True): "its budget is spent, and no further release fits",
-        (1, False): "use a mechanism with a smaller δ",
-        (1, True): "use a mechanism with δ = 0",
-    }
-    return (
-        f"The release would cost {asked}, and of the budget of {budget.dataset!r}, {limit}, {there} is left: "
-        f"nothing was released; {way_out[place, is_spent]}."
+    rest = equal("εδ"[place], amount(left[place], rounding=ROUND_FLOOR, longest=_SHORT))
+    there = (
+        f"nothing is left of the budget of {budget.dataset!r} ({equal('εδ'[place], limit)})"
+        if is_spent
+        else f"only {rest} of {limit} is left in the budget of {budget.dataset!r}"
     )
+    way_out = {
+        (0, False): "; use a smaller `epsilon`",
+        (0, True): "",
+        (1, False): "; use a mechanism with a smaller δ",
+        (1, True): "; use a mechanism with δ = 0",
+    }
+    return f"The release would cost {asked}, but {there}: nothing was released{way_out[place, is_spent]}."
 
 
 def amount(value: Fraction, *, rounding: str = ROUND_CEILING, longest: int = 8) -> str:
     """Format spent ε or δ: exactly if that is short, otherwise rounded up to four digits."""
     exact = short_decimal(value)
     if "/" not in exact and len(exact) <= longest:
-        return exact
+        return raised(exact)
     rounded = Context(prec=4, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"≈ {float(rounded):.4g}"
+    return f"≈ {raised(f'{float(rounded):.4g}')}"
 
 
 def amount_left(value: Fraction) -> str:

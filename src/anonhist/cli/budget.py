@@ -12,6 +12,7 @@ import click
 
 from anonhist.errors import DataError, MissingExtraError, UsageError
 from anonhist.privacy import NeighboringRelation, exact_text, short_decimal
+from anonhist.privacy.parameters import raised
 from anonhist.terminal.charging import VARIABLE, ledger_option
 from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber
 from anonhist.terminal.destinations import AskedPage, check_report
@@ -92,8 +93,8 @@ def create(
         budget = made.create(dataset, unit, epsilon=epsilon, delta=delta, relation=NeighboringRelation(relation))
         if not quiet:
             say_done(
-                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {short_decimal(budget.delta)} for "
-                f"{unit}s, in {made.shown}"
+                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {raised(short_decimal(budget.delta))} "
+                f"for {unit}s, in {made.shown}"
             )
 
 
@@ -183,12 +184,13 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         f"{dataset}: {number:,} releases, every {every} for {span}; {equal('ε', amount_left(left.epsilon))} of "
         f"{short_decimal(budget.epsilon)} is left"
     )
-    _say(f"  each --epsilon {_typed(each.epsilon)} (about {float(each.epsilon):.4g}), added up plainly")
+    typed, about = _typed(each.epsilon), f"{float(each.epsilon):.4g}"
+    _say(f"  each --epsilon {typed}{'' if typed == about else f' (about {about})'}, added up plainly")
     if planned.at_delta is not None:
         _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
-            f"{short_decimal(budget.epsilon)} at δ = {float(budget.delta):g}, and no ε depends on earlier results; "
-            "the ledger would need a plain budget of "
+            f"{short_decimal(budget.epsilon)} at δ = {raised(f'{float(budget.delta):g}')}, and no ε depends on earlier "
+            "results; the ledger would need a plain budget of "
             f"{float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
         )
     elif missing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -59,8 +59,8 @@ class Guarantee:
     one: ``first + second``. Those for different units or relations are converted if that is sound, as
     :meth:`for_neighbors` says, and refused otherwise. Proof: docs/proofs/composition.md.
 
-    :attr:`sentence` is the guarantee in one sentence, with δ rounded up to two digits. ``str(guarantee)`` also says if
-    epsilon is so large that it gives weak or practically no protection
+    :attr:`sentence` is the guarantee in one sentence, with δ rounded up to two digits. ``str(guarantee)`` says it with
+    powers of ten, and also if epsilon is so large that it gives weak or practically no protection
     (:func:`~anonhist.privacy.parameters.protection`).
 
     Examples
@@ -118,8 +118,16 @@ class Guarantee:
     @property
     def sentence(self) -> str:
         """The guarantee in one sentence, as written in files."""
+        return self._told(round_up)
+
+    @property
+    def for_people(self) -> str:
+        """The same sentence, where a small δ has a power of ten."""
+        return self._told(with_power)
+
+    def _told(self, write: Callable[[Fraction], str]) -> str:
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "replaced by another"
-        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {round_up(self.delta)}"
+        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {write(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""
         toward = " toward outsiders" if self.party_epsilon is not None else ""
@@ -138,7 +146,7 @@ class Guarantee:
 
     def __str__(self) -> str:
         toward = "An epsilon" if self.party_epsilon is None else "Toward outsiders an epsilon"
-        said = [self.sentence, _describe_epsilon(self.epsilon, toward)]
+        said = [self.for_people, _describe_epsilon(self.epsilon, toward)]
         if self.party_epsilon is not None:
             said.append(_describe_epsilon(self.party_epsilon, "Toward a party an epsilon"))
         return " ".join(filter(None, said))

@@ -173,6 +173,8 @@ def round_up(value: Fraction) -> str:
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
 
 
+# From 0.001 on, a number is written with its zeros.
+_ZEROS = 3
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -184,6 +186,21 @@ def with_power(value: Fraction) -> str:
     >>> with_power(Fraction(1, 10**9)), with_power(Fraction(11, 10**8))
     ('10⁻⁹', '1.1 × 10⁻⁷')
     """
-    digits, _, power = round_up(value).partition("e")
-    raised = f"10{str(int(power)).translate(RAISED)}"
-    return raised if digits == "1.0" else f"{digits} × {raised}"
+    return raised(round_up(value))
+
+
+def raised(number: str) -> str:
+    """Write a number in e-notation with a power of ten; return others as they are.
+
+    Examples
+    --------
+    >>> raised("1e-09"), raised("1.1e-07"), raised("1.0e-3"), raised("0.5")
+    ('10⁻⁹', '1.1 × 10⁻⁷', '0.001', '0.5')
+    """
+    digits, e, power = number.partition("e")
+    if not e:
+        return number
+    if -_ZEROS <= int(power) < 0:
+        return f"{Decimal(number).normalize():f}"
+    of_ten = f"10{str(int(power)).translate(RAISED)}"
+    return of_ten if digits.removesuffix(".0") == "1" else f"{digits} × {of_ten}"
