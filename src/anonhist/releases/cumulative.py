@@ -113,6 +113,7 @@ class CumulativeRelease(OneRelease):
             none_left_out(self.guarantee.unit),  # Intervals cover the noise alone.
             unit="labels",
             guarantee=self.guarantee,
+            where=self.where,
         )
 
     @property

@@ -317,8 +317,8 @@ class Release(OneRelease):
         11 ± 0 (95% interval 11 to 11)
         """
         if self.items is not None:
-            return released_on_its_own(self.items, self.guarantee)
-        found, unit = self._interval_source.num_items(self.profile), self.guarantee.unit
+            return self._of_rows(released_on_its_own(self.items, self.guarantee))
+        found, unit = self._of_rows(self._interval_source.num_items(self.profile)), self.guarantee.unit
         if unit.max_items is not None:
             return replace(found, assumes=none_left_out(unit))
         if unit.max_count is not None:
@@ -355,7 +355,7 @@ class Release(OneRelease):
         if count == 0:
             if self.zeros is None:
                 raise UsageError("How many labels never occur depends on how many there are: give `alphabet_size`.")
-            return self._interval_source.of_zeros(self.zeros)
+            return self._of_rows(self._interval_source.of_zeros(self.zeros))
         return self._restrict(self._interval_source.prevalence(self.profile, count), count, or_more=False)
 
     def k_plus(self, k: int) -> Estimate:
@@ -369,7 +369,7 @@ class Release(OneRelease):
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Restrict an estimate to what is known about bounded data."""
-        unit, largest = self.guarantee.unit, self.largest_count
+        unit, largest, found = self.guarantee.unit, self.largest_count, self._of_rows(found)
         if unit.max_items is not None:
             return replace(found, assumes=none_left_out(unit))
         if largest is None or (unit.max_count is not None and count <= largest):
@@ -387,6 +387,10 @@ class Release(OneRelease):
             # degrees.
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
         return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
+
+    def _of_rows(self, found: Estimate) -> Estimate:
+        """Say which rows counted."""
+        return found if self.where is None else replace(found, where=self.where)
 
     @property
     def _interval_source(self) -> ReleaseError:

@@ -92,7 +92,7 @@ class Cell:
 
 
 NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."
-_FIRST = ("Released", *PROMISE_NAMES, "Users", "Bound")
+_FIRST = ("Released", *PROMISE_NAMES, "Users", "Rows", "Bound")
 
 
 def release_cell(release: Release) -> Cell:
