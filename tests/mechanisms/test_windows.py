@@ -279,6 +279,18 @@ def test_standard_errors_are_those_of_the_noise(mechanism: str, unit: PrivacyUni
     assert ((made.excess_kurtosis > 0) & (made.excess_kurtosis <= 3)).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("mechanism", ["auto", *WINDOW_MECHANISMS])
+@pytest.mark.parametrize("epsilon", ["1000", "1e9"])
+def test_without_any_noise_to_speak_of_the_truth_comes_out(mechanism: Any, epsilon: str) -> None:
+    days = [f"2026-11-{day:02}" for day in range(1, 10)]
+    increments = np.array([np.arange(1, 10) + 40, np.arange(1, 10)])
+    made = release_cumulative(CumulativeCounts((1, 2), days, increments), epsilon=epsilon, mechanism=mechanism)
+    assert made.values.tolist() == increments.cumsum(axis=1).tolist()
+    assert np.abs(made.highs - made.lows).max() <= 4
+    assert (made.mechanism.standard_errors < 1e-9).all()
+
+
 def test_tables_come_out_in_order() -> None:
     rng = np.random.default_rng(8)
     for _ in range(50):

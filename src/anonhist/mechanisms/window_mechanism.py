@@ -57,6 +57,15 @@ def monotone_whole(estimates: Floats) -> Ints:
 _PER_KURTOSIS = (NORMAL_95**3 - 3 * NORMAL_95) / 24
 
 
+# Of noise that is nearly always 0: with less, precisions and squares would leave floating point.
+_LEAST_VARIANCE = 2.0**-200
+
+
+def variance_at(gamma: Fraction) -> float:
+    """Return the variance of noise with this rate, or a larger one that can be computed with."""
+    return max(discrete_laplace_variance(gamma), _LEAST_VARIANCE)
+
+
 @frozen
 class WindowMechanism(Setting):
     """A mechanism that adds noise to sums of increments, and estimates running sums from these.
@@ -107,7 +116,7 @@ class WindowMechanism(Setting):
         """Variance of the noise of each estimate, and its excess kurtosis, which is 3 for Laplace noise."""
         variance, fourth = np.zeros((2, self.thresholds, self.days))
         for gamma, squares, powers in self._sums():
-            of_one = discrete_laplace_variance(gamma)
+            of_one = variance_at(gamma)
             variance += squares * of_one
             fourth += powers * 3 * of_one**2
         return read_only(variance), read_only(fourth / np.maximum(variance, np.finfo(float).tiny) ** 2)

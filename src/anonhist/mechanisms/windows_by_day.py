@@ -19,10 +19,16 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.noise import Noise, add_noise
-from anonhist.mechanisms.window_mechanism import WindowMechanism, far_of_reached, moved, noisy_reached, terms_of_reached
+from anonhist.mechanisms.window_mechanism import (
+    WindowMechanism,
+    far_of_reached,
+    moved,
+    noisy_reached,
+    terms_of_reached,
+    variance_at,
+)
 from anonhist.numeric.arrays import Floats, Ints, read_only
 from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number, short_decimal
-from anonhist.randomness.geometric import discrete_laplace_variance
 
 
 @frozen
@@ -146,13 +152,13 @@ class TwoLevelMechanism(WindowMechanism):
     @cached_property
     def _known(self) -> dict[int, Levels]:
         """The estimators for blocks' numbers with each number of terms."""
-        of_block, of_day = map(discrete_laplace_variance, self.rates)
+        of_block, of_day = map(variance_at, self.rates)
         return {terms: self._levels(terms * of_block, of_day) for terms in set(self._terms)}
 
     @property
     def worst(self) -> float:
         """The largest of the standard errors: that of the noisiest numbers of blocks."""
-        of_block, of_day = map(discrete_laplace_variance, self.rates)
+        of_block, of_day = map(variance_at, self.rates)
         return math.sqrt(float(self._levels(max(self._terms) * of_block, of_day).variances.max()))
 
     def _run(self, increments: Ints, noise: Noise) -> Floats:
