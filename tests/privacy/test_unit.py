@@ -197,6 +197,8 @@ def test_a_unit_may_have_a_name_that_changes_nothing_but_sentences() -> None:
     assert viewer == PrivacyUnit.user(max_items=5)
     assert str(viewer) == "one viewer with all their items (at most 5 of them count)"
     assert str(viewer.total_unit) == str(viewer.in_at_most(1)) == str(viewer)
+    by_label = PrivacyUnit.label(max_count=9, name="viewer")
+    assert str(by_label) == "one viewer with all their items (counts of 9 or more are taken together)"
     assert viewer.not_covered.startswith("More than 5 items of one viewer: ")
     assert [PrivacyUnit.item(name=name).one for name in ("", "view", "order")] == [
         "an item",

@@ -285,8 +285,9 @@ class PrivacyUnit:
         return {
             "item": f"one {self.called}",
             "user": f"one {self.called} with all their items (at most {self.bound:,} of {counts}{each})",
-            "label": f"one {self.called} with all its items{where} (counts of {self.bound:,} or more{merged} are taken "
-            "together)",
+            # A label with a name of its own, such as viewer, is a person.
+            "label": f"one {self.called} with all {'their' if self.name else 'its'} items{where} (counts of "
+            f"{self.bound:,} or more{merged} are taken together)",
             "edge": "one edge",
             "node": "one node with all its edges",
         }[self.kind]
