@@ -270,6 +270,18 @@ def test_tables_of_what_is_not_read_as_a_database_are_refused(source: str) -> No
         read_profile("events.csv", table="t", label="sku")
 
 
+@pytest.mark.parametrize(
+    ("name", "schemes"), [("shop.db", ("sqlite", "duckdb")), ("shop.duckdb", ("duckdb",)), ("shop.SQLite", ("sqlite",))]
+)
+def test_the_file_of_a_database_is_told_its_url(name: str, schemes: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text("SQLite format 3\n")
+    urls = " or ".join(f"{scheme}:///{path}" for scheme in schemes)
+    for table in ("t", None):
+        with pytest.raises(UsageError, match=f"Read a database as {urls}, and name one of its tables"):
+            read_profile(str(path), table=table, label="sku")
+
+
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table")  # by Ibis, of DuckDB
 @pytest.mark.parametrize("held", ["duckdb", "ibis duckdb", "sqlite", "postgresql"])
 def test_texts_that_a_collation_takes_for_equal_are_different(

@@ -59,7 +59,6 @@ _FORMS = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), Form.JSON),
     **dict.fromkeys((".parquet", ".pq"), Form.PARQUET),
 }
-_OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
 # A standalone cluster, and a server of Spark Connect.
 SPARK_URLS = ("spark://", "sc://")
@@ -69,6 +68,21 @@ HOW_TO_NAME = (
     "Connect), and one of its tables (`table`)."
 )
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
+_SCHEMES_BY_ENDING = {
+    ".db": ("sqlite", "duckdb"),
+    ".duckdb": ("duckdb",),
+    ".sqlite": ("sqlite",),
+    ".sqlite3": ("sqlite",),
+}
+
+
+def how_to_name(source: object) -> str:
+    """Return how to name a database: the very file that was named, if its name says that it is one."""
+    schemes = _SCHEMES_BY_ENDING.get(Path(source).suffix.lower(), ()) if isinstance(source, str) else ()
+    if not schemes or "://" in str(source):
+        return HOW_TO_NAME
+    urls = " or ".join(f"{scheme}:///{mask(str(source))}" for scheme in schemes)
+    return f"Read a database as {urls}, and name one of its tables (`table`)."
 
 
 # Engines that read files: the first, unless the other is requested.
@@ -180,8 +194,8 @@ def file_table(
 
 def _layout(source: str, ending: str, known: Layout | None) -> Layout:
     """Return the known layout, or refuse a file for which nothing says what separates its columns."""
-    if known is None and ending in _OF_DATABASES:
-        raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
+    if known is None and ending in _SCHEMES_BY_ENDING:
+        raise UsageError(f"{mask(source)!r} does not end like a file of rows. {how_to_name(source)}")
     if known is None:
         raise UsageError(
             f"{mask(source)!r} has an unknown ending (known are .csv, .tsv, .jsonl, .parquet, each also with .gz "
@@ -194,7 +208,7 @@ def is_delimited(source: Any) -> bool:
     """Return whether a source is delimited text on this machine, from which comments can be left out."""
     if not isinstance(source, str) or source == "-" or is_remote(source):
         return False
-    return ending_of(source) not in (None, *_FORMS, *_OF_DATABASES)
+    return ending_of(source) not in (None, *_FORMS, *_SCHEMES_BY_ENDING)
 
 
 def layout_of(ending: str, format: str | None, delimiter: str | None, *, header: bool) -> Layout | None:  # noqa: A002

@@ -26,6 +26,7 @@ from anonhist.ingest.files import (
     ending_of,
     file_table,
     form_of,
+    how_to_name,
     layout_of,
 )
 from anonhist.ingest.locations import match_files
@@ -114,7 +115,8 @@ class Holder(ABC):
             scheme = self.of.partition("://")[0] if isinstance(self.of, str) and "://" in self.of else ""
             if _SCHEME.fullmatch(scheme):
                 raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
-            raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
+            told = how_to_name(self.of)
+            raise UsageError(f"`table` names a table of a database, but the source is not a database. {told}")
         with self._opened(asked) as opened, telling_of_rows(opened.header.schema), ExitStack() as stack:
             if self.may_be_sql and is_spark(opened.table):
                 stack.enter_context(without_logs_of_rows())
