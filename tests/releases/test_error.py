@@ -292,3 +292,9 @@ def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str
 def test_large_data_are_not_mostly_noise() -> None:
     released = FrobeniusMechanism("0.5").release(staircase_profile(10**4), source=SeededSource(1))
     assert not released.mostly_noise
+
+
+def test_a_representation_is_one_short_line() -> None:
+    made = errors_of([*range(1, 400)], [1.0] * 399, [1.0] * 399)
+    assert repr(made) == "ReleaseError(sorted_l1=3 ± 0.5 (95% interval 2 to 4), simulations=32)"
+    assert repr(ReleaseError.without_runs()) == "ReleaseError(not simulated, simulations=0)"

@@ -149,6 +149,10 @@ class ReleaseError:
         ):
             raise DataError("The range of the sorted ℓ1 error must hold the error, and must not be negative.")
 
+    def __repr__(self) -> str:
+        expected = "not simulated" if self.sorted_l1 is None else f"sorted_l1={self.sorted_l1}"
+        return f"ReleaseError({expected}, simulations={self.simulations})"
+
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
         """Return the errors without simulation: intervals from noisy values if those were kept, otherwise none."""
