@@ -175,6 +175,7 @@ def test_the_sentence_rounds_to_a_few_digits() -> None:
         "one forged report changes the raw estimate of a value by up to 3.16 people, "
         "and all estimates together by up to 1,378"
     )
+    assert str(ForgedWeight(3.3281, 5.6562)).endswith("by up to 3.33 people, and all estimates together by up to 5.66")
 
 
 def test_large_spaces_are_bounded_without_being_counted() -> None:

@@ -188,7 +188,7 @@ def test_ten_thousand_charges_are_a_short_page(tmp_path: Path, whole: Callable[[
     assert "There are 9,800 earlier charges; the ledger has all of them: 'anonhist budget show'." in page
     spending = Spending.of(balance)
     drawn = spending.thinned()
-    assert f"Of 10,000 charges, the line shows what was spent by {len(drawn)} of them" in page
+    assert f"The 10,000 charges make {len(drawn)} steps here: those that fall on one of the 400 places" in page
     assert 0.9 * PLACES < len(drawn) <= PLACES
     # Nothing is lost: what was spent by the last charge at each place, and by the last of all.
     assert spending.spent[drawn[-1]] == float(balance.spent.epsilon)

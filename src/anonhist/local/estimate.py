@@ -421,7 +421,7 @@ class ForgedWeight:
     def __str__(self) -> str:
         has_bound = self.total < float("inf")
         together = (
-            f"all estimates together by up to {format_number(self.total, digits=4)}"
+            f"all estimates together by up to {format_number(self.total, digits=3)}"
             if has_bound
             else "those of any number of values"
         )

@@ -313,8 +313,8 @@ def _marks(balance: Balance, spending: Spending) -> str:
 
 def _thinned(drawn: int, charges: int) -> str:
     return (
-        f"Of {charges:,} charges, the line shows what was spent by {drawn:,} of them, the last at each of {PLACES} "
-        "places across the figure. Between them it rises by several charges at once; its last value is the sum of all."
+        f"The {charges:,} charges make {drawn:,} steps here: those that fall on one of the {PLACES} places across the "
+        "figure are shown together. The last value is the sum of all."
     )
 
 
