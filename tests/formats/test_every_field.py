@@ -46,7 +46,8 @@ def _of_sketches() -> list[Release]:
     share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
     setting: dict[str, Any] = {"epsilon": 1, "key": b"week 47", "unit": USER, "noise_share": share}
     merged = HashedSketch(buckets=50, **setting) + HashedSketch(buckets=50, **setting)
-    return [sketch.reconstruct("three-tap", simulations=2) for sketch in (hashed, listed, merged)]
+    named = HashedSketch(buckets=9, epsilon=1, key=b"k", unit=PrivacyUnit.user(max_items=2, name="patient"))
+    return [sketch.reconstruct("three-tap", simulations=2) for sketch in (hashed, listed, merged, named)]
 
 
 @pytest.fixture(scope="module")

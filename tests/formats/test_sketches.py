@@ -15,6 +15,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.files import write
+from anonhist.formats.releases import read_release
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
@@ -78,6 +79,19 @@ def test_a_sketch_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
     assert type(read) is type(SKETCHES[name])
     write(read, tmp_path / "b.SKETCH")
     assert (tmp_path / "b.SKETCH").read_bytes() == (tmp_path / "a.sketch").read_bytes()
+
+
+def test_the_name_of_a_unit_stays_with_it(tmp_path: Path) -> None:
+    setting: dict[str, Any] = {"buckets": 9, "epsilon": 1, "key": b"k"}
+    first, second = (HashedSketch(**setting, unit=PrivacyUnit.user(max_items=3, name="patient")) for _ in range(2))
+    for made in (first, first + second):
+        write(made, tmp_path / "a.sketch", overwrite=True)
+        read = read_sketch(tmp_path / "a.sketch")
+        assert read.guarantee.unit.name == "patient"
+        write(read.reconstruct("three-tap", simulations=2), tmp_path / "a.json", overwrite=True)
+        released = read_release(tmp_path / "a.json")
+        assert "one patient with all their items" in released.guarantee.sentence
+    assert read_sketch(GOLDEN / "sketch-parties.sketch").unit.name == ""
 
 
 @each_of("name", SKETCHES)
@@ -221,6 +235,9 @@ BAD: list[tuple[str, Any, str]] = [
     ("bound", 2, "exactly one item"),
     ("bound", True, "bound"),
     ("bound", 1.0, "bound"),
+    ("unit_name", "", "must not be empty"),
+    ("unit_name", 7, "name of the unit must be plain text"),
+    ("unit_name", "7 up", "one word or a few"),
     ("relation", "swap", "relation"),
     ("relation", None, "relation"),
     ("clipped", 0, "clipped"),

@@ -20,6 +20,7 @@ from anonhist.terminal.decorators import (
 from anonhist.terminal.destinations import STDOUT, Outputs, check_target, print_table
 from anonhist.terminal.options import (
     epsilon_option,
+    new_sketch_protection_options,
     output_options,
     printed_output_option,
     sketch_output_options,
@@ -50,7 +51,7 @@ def sketch() -> None:
     """
 
 
-_PROTECTED = ("unit", "max_per_user", "users_in", "relation", "honest_parties", "session", "adversary")
+_PROTECTED = ("unit", "unit_name", "max_per_user", "users_in", "relation", "honest_parties", "session", "adversary")
 _SET_BY_LIKE = ("sampling_rate", "key", *_PROTECTED)
 _NEW_SECTIONS = {
     "Counters": ("buckets", "alphabet", "sampling_rate", "key", "like"),
@@ -92,7 +93,7 @@ _NEW_BRIEF = Brief(
     help="Public text that determines the hashes, chosen before the data.  [default with --buckets: random]",
 )
 @epsilon_option("Total privacy budget of the sketch, such as 1; no default.")
-@sketch_protection_options
+@new_sketch_protection_options
 @click.option(
     "--users-in",
     type=OneOf(("every-sketch", "one-sketch")),

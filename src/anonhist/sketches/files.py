@@ -43,6 +43,7 @@ _FIELDS = {
     *("format", "version", "sha256", "library_version", "kind", "key", "sample_share", "domain_size"),
     *("unit", "bound", "relation", "noise", "clipped", "users_in"),
 }
+_NAME = "unit_name"
 _PART_FIELDS = ("identity", "gamma", "shape", "session", "participants")
 _UNKNOWN_DIGEST = "0" * 64
 _BEGINNING = re.compile(rb'\{"format": "anonhist/sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
@@ -182,6 +183,7 @@ def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
         "users_in": sketch.users_in.value,
         "noise": [{name: _as_json(getattr(part, name)) for name in _PART_FIELDS} for part in sketch.noise],
         "clipped": sketch.clipped,
+        **({_NAME: sketch.unit.name} if sketch.unit.name else {}),
     }
 
 
@@ -226,7 +228,8 @@ def _decode(content: mmap.mmap) -> Sketch:
         raise DataError("it is an Arrow file, but not one of a sketch")
     head = parse_json(document)
     check_version(head, FORMAT)
-    fields = mapping(head, _FIELDS, "a sketch")
+    # Only units that have a name of their own have this field.
+    fields = mapping(head, _FIELDS | ({_NAME} & head.keys()), "a sketch")
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
     if names is None or not batch.schema.equals(_schema(*names)) or any(each.null_count for each in batch):
         raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
@@ -242,11 +245,14 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
         raise DataError("the parts of the noise must be a list")
     parts = [_component(part) for part in noise]
     users_in = member(UsersIn, fields["users_in"], "users_in")
+    called = text(fields[_NAME], "the name of the unit") if _NAME in fields else ""
+    if _NAME in fields and not called:
+        raise DataError("the name of the unit must not be empty")
     if parts != sorted(parts):
         raise DataError("the parts of the noise must be in order")
     return Sketch.from_parts(
         _addresses(fields, counters.size, batch),
-        unit=PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"]),
+        unit=PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"], name=called),
         relation=relation,
         noise=parts,
         counters=counters,

@@ -165,7 +165,7 @@ def promise_of(
     conditions = _conditions_of_shares(shared)
     spending: tuple[tuple[str, Fraction], ...] = ()
     if unit.max_items is not None and users_in is UsersIn.EVERY_SKETCH and sketches > 1:
-        unit = PrivacyUnit.user(max_items=unit.max_items, sketches=sketches)
+        unit = PrivacyUnit.user(max_items=unit.max_items, sketches=sketches, name=unit.name)
         epsilon = steps * sum((gamma * many for gamma, _, many in costs), Fraction(0))
         party_epsilon = steps * sum((party * many for _, party, many in costs), Fraction(0))
         spending = _steps(costs, steps)

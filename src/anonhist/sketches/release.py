@@ -109,6 +109,7 @@ class SketchMechanism:
             "sample_share": str(self.sampling_rate),
             "noise": noise,
             **({"shares": shares} if shares else {}),
+            **({"unit_name": self.guarantee.unit.name} if self.guarantee.unit.name else {}),
             "method": self.decoder.name,
             **self.decoder.parameters,
         }
@@ -297,13 +298,14 @@ def remake(recorded: Recorded) -> Remade:
         raise DataError(f"the parameters of a {name} must be {', '.join(sorted(own))} and those of its method")
     given: dict[str, Any] = dict(parameters)
     counters, share, noise, method = (given.pop(each) for each in ("counters", "sample_share", "noise", "method"))
-    shares = given.pop("shares", "")
+    shares, called = given.pop("shares", ""), given.pop("unit_name", "")
     labels = None if is_hashed else given.pop("domain_size")
     if type(counters) is not int or not isinstance(share, str) or not isinstance(method, str):
         raise DataError("the parameters of a sketch must be whole numbers and text")
     if not is_hashed and type(labels) is not int:
         raise DataError("the size of the domain must be a whole number")
     try:
+        guarantee = replace(guarantee, unit=replace(guarantee.unit, name=called))
         mechanism = SketchMechanism(
             counters=parse_whole_number(counters, name="counters", most=MOST_COUNTERS),
             domain_size=None

@@ -202,10 +202,12 @@ def protection_options(
     )
 
 
-sketch_protection_options = protection_options(
+_OF_A_SKETCH = (
     "What to protect: one item (a row), or one user. By default, users if --max-per-user is given, otherwise items.",
     _UNITS[:2],
 )
+sketch_protection_options = protection_options(*_OF_A_SKETCH)
+new_sketch_protection_options = protection_options(*_OF_A_SKETCH, has_name=True)
 
 simulations_option = click.option(
     "--simulations",
