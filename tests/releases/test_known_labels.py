@@ -52,3 +52,5 @@ def test_an_alphabet_is_for_zero_counts_alone() -> None:
         release.prevalence(0)
     with pytest.raises(UsageError, match="alphabet_size"):
         release.prevalence(0, alphabet_size=0)
+    with pytest.raises(UsageError, match="count must be 0 or more, not -1"):
+        release.prevalence(-1)

@@ -10,7 +10,7 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.kinds import kind_of_value
-from anonhist.terminal.decorators import OneOf, SectionedCommand, as_one, option_word
+from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, option_word
 from anonhist.terminal.destinations import STDOUT, check_target
 from anonhist.terminal.output import print_whole
 from anonhist.terminal.reading import group_option
@@ -106,11 +106,12 @@ registry_options = as_one(
 
 
 _SECTIONS = {
-    "Input": ("group",),
+    "Input": ("group", "times"),
     "Record": registry_options.names,
 }
 _EXAMPLES = """
 anonhist show release.json
+anonhist show release.json --times 7
 anonhist show release.json --registry record.yaml --curator Library --curator-type nonprofit --published 2026-01-31
 """
 
@@ -118,8 +119,14 @@ anonhist show release.json --registry record.yaml --curator Library --curator-ty
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
 @click.argument("path", metavar="RELEASE")
 @group_option
+@click.option(
+    "--times",
+    type=WholeNumber(),
+    metavar="K",
+    help="Show instead how many labels have exactly K items, and K or more, with 95% intervals.",
+)
 @registry_options
-def show(path: str, group: str | None, record: AskedRecord | None) -> None:
+def show(path: str, group: str | None, times: int | None, record: AskedRecord | None) -> None:
     """Show a released file: its guarantee and its results.
 
     RELEASE is a .json or .parquet file from 'anonhist release', 'degrees' or 'sketch profile'.
@@ -131,23 +138,41 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
         if group is not None:
             raise UsageError("--registry writes the record of the whole file: leave --group out.")
         record.check(path)
+    if record is not None and times is not None:
+        raise UsageError("--registry writes the record of the whole file: leave --times out.")
     found: Any = read(path) if path.lower().endswith((".json", ".parquet")) else None
     # For a file of another kind, this says which kind it is.
     release: AnyRelease = found if kind_of_value(found).terminal else read_release(path)
     left = [] if record is None else record.write(release)
     if record is None or not record.is_piped:
-        _show(release, group)
+        _show(release, group, times)
     if record is not None:
         record.say(left)
 
 
-def _show(release: AnyRelease, group: str | None) -> None:
+def _show(release: AnyRelease, group: str | None, times: int | None) -> None:
     from anonhist.report.wording import describe_excess
     from anonhist.terminal.output import say_line
     from anonhist.terminal.reading import group_of
 
     shown = release if group is None else group_of(release, group)
+    if times is not None:
+        _show_times(shown, times)
+        return
     kind_of_value(shown).load("terminal")(shown, sys.stdout)
     excess = getattr(release, "excess", None)
     if shown is not release and excess is not None:
         say_line(f"All groups: {describe_excess(excess)}", sys.stdout)
+
+
+def _show_times(shown: object, times: int) -> None:
+    """Print how many labels occur exactly so many times, and at least so many."""
+    from anonhist.releases import Release
+    from anonhist.terminal.output import say_line
+
+    if not isinstance(shown, Release):
+        raise UsageError("--times takes a number from one profile; of a release of groups, name one (--group).")
+    exactly = shown.words.exactly.format(f"{times:,}").replace(" 1 items", " 1 item")
+    at_least = shown.words.at_least.format(f"{times:,}").replace(" 1 items", " 1 item")
+    say_line(f"{exactly}: {shown.prevalence(times)}", sys.stdout)
+    say_line(f"{at_least}: {shown.k_plus(times)}", sys.stdout)

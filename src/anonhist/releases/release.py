@@ -345,9 +345,11 @@ class Release(OneRelease):
         Raises
         ------
         UsageError
-            If an alphabet size is given for a count other than 0, or for a release with zeros; or if it is missing for
-            count 0 of a release without zeros.
+            If the count is negative, or an alphabet size is given for a count other than 0, or for a release with
+            zeros; or if it is missing for count 0 of a release without zeros.
         """
+        if count < 0:
+            raise UsageError(f"`count` must be 0 or more, not {count}.")
         if alphabet_size is not None:
             if count != 0 or self.zeros is not None:
                 raise UsageError("`alphabet_size` is only for count 0, of a release without zeros: leave it out.")

@@ -229,7 +229,8 @@ def _decode(content: mmap.mmap) -> Sketch:
     head = parse_json(document)
     check_version(head, FORMAT)
     # Only units that have a name of their own have this field.
-    fields = mapping(head, _FIELDS | ({_NAME} & head.keys()), "a sketch")
+    is_named = isinstance(head, dict) and _NAME in head
+    fields = mapping(head, _FIELDS | {_NAME} if is_named else _FIELDS, "a sketch")
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
     if names is None or not batch.schema.equals(_schema(*names)) or any(each.null_count for each in batch):
         raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
