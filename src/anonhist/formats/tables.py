@@ -267,7 +267,7 @@ def _group_plan_columns(planned: Any) -> Columns:
     names = {column: [row.group[at] or "" for row in planned.rows] for at, column in enumerate(planned.by)}
     numbers = _PLANNED.columns(planned)
     if taken := names.keys() & numbers.keys():
-        raise UsageError(f"A grouping column is named as a column of the table, {min(taken)}: rename it.")
+        raise UsageError(f"A grouping column has the name of a column of the table, {min(taken)}: rename it.")
     return {**names, **numbers}
 
 

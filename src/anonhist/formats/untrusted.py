@@ -170,7 +170,7 @@ def open_parquet(content: bytes) -> pq.ParquetFile:
 def check_codecs(content: bytes) -> None:
     """Refuse columns that may unpack to any size."""
     if not codecs_of(content) <= {_UNCOMPRESSED, _SNAPPY}:
-        raise DataError("its columns are compressed otherwise than this program does it (Snappy)")
+        raise DataError("its columns are not compressed with Snappy, as this program compresses them")
 
 
 def batches(file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 _COUNTS = ("count", "prevalence")
 _WHOLE = "whole numbers"
-_BY_VALUE = "each value for itself, as {}"
-_FOUND = "by a type that is not shown, as rows may decide it"
-_UNKNOWN = "what they are is not known before they are read, as this source may find its columns in them"
+_BY_VALUE = "each value separately, because {}"
+_FOUND = "by a type that is not shown, because rows may decide it"
+_UNKNOWN = "unknown until they are read, because this source may find its columns in them"
 _ROWS = {
     "events": "each is one item (events)",
     "counts": "each is a label with its count (counts)",
@@ -177,7 +177,7 @@ def _of_words(source: Source, protection: Protection, date: str | None = None) -
 
 def _counted(rows: str, protection: Protection) -> str:
     """Describe which rows count."""
-    return rows if protection.where is None else f"{rows}; those count where {protection.where}"
+    return rows if protection.where is None else f"{rows}; only those where {protection.where} count"
 
 
 def _outline(
@@ -231,14 +231,14 @@ def _held(table: Any, name: str, source: Source) -> str:
         return _BY_VALUE.format("JSON lines have no types")
     if declared(table, name) is not None:
         is_parquet = source.holder.form is Form.PARQUET
-        return _BY_VALUE.format("its type is not one in all files" if is_parquet else "the types of SQLite do not bind")
+        return _BY_VALUE.format("its type differs between files" if is_parquet else "the types of SQLite do not bind")
     kind = table.collect_schema()[name]
     named = {
         "text": isinstance(kind, nw.String | nw.Categorical | nw.Enum),
         _WHOLE: kind.is_integer(),
-        "floats, of which whole ones are written as whole numbers": kind.is_float(),
+        "floats, with whole ones written as whole numbers": kind.is_float(),
         "decimals, without zeros at their end": kind.is_decimal(),
-        "times, in UTC where they have a zone": isinstance(kind, nw.Datetime),
+        "times, in UTC if they have a zone": isinstance(kind, nw.Datetime),
         "dates": isinstance(kind, nw.Date),
         "times of day": isinstance(kind, nw.Time),
         "durations, in seconds": isinstance(kind, nw.Duration),
