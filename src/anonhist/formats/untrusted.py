@@ -5,7 +5,7 @@ place: nothing is unpacked, so nothing grows. Arrow unpacks compressed buffers b
 batch's header, a FlatBuffers table, says whether it is compressed; Arrow's interface does not, so the header is parsed
 here.
 
-As in Message.fbs and File.fbs of the Arrow columnar format, version 1.
+The layout is that of Message.fbs and File.fbs of the Arrow columnar format, version 1.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ class _Footer:
     what must be avoided. Each method reads a value at a position, and returns it (None if it is irrelevant) and its
     end.
 
-    As in parquet.thrift of the Parquet format, version 2; Thrift compact protocol, version 1.
+    The layout is that of parquet.thrift of the Parquet format, version 2; Thrift compact protocol, version 1.
     """
 
     def __init__(self, content: bytes) -> None:

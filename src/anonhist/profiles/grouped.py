@@ -248,7 +248,7 @@ class GroupedProfile(ByGroup[Profile]):
 
 
 def parse_levels(given: str | Levels | None) -> Levels | None:
-    """Return the named levels; None for None."""
+    """Return the levels with this name; None for None."""
     if given is None or isinstance(given, Levels):
         return given
     known = {each.value: each for each in Levels}
