@@ -229,8 +229,8 @@ def test_columns_are_told_by_their_roles_and_types(cli: Cli, folder: Path) -> No
     }
     assert lines == {
         "n": "Label: 'n', whole numbers.",
-        "x": "Label: 'x', floats, of which whole ones are written as whole numbers.",
-        "t": "Label: 't', times, in UTC where they have a zone.",
+        "x": "Label: 'x', floats, with whole ones written as whole numbers.",
+        "t": "Label: 't', times, in UTC if they have a zone.",
         "d": "Label: 'd', dates.",
         "s": "Label: 's', text.",
     }
@@ -239,11 +239,11 @@ def test_columns_are_told_by_their_roles_and_types(cli: Cli, folder: Path) -> No
         "Rows: each is a label with its count (counts).",
         "Label: 's', text.",
         "Count: 'n', whole numbers.",
-        "Group: 't', dates, by day; times, in UTC where they have a zone.",
+        "Group: 't', dates, by day; times, in UTC if they have a zone.",
         "Not read: 'x', 'd'.",
     ]
     by_value = cli("check", _sqlite(folder, USUAL), "--table", "seen", "--label", "many").stdout
-    assert "Label: 'many', each value by itself, because SQLite does not enforce types.\n" in by_value
+    assert "Label: 'many', each value separately, because SQLite does not enforce types.\n" in by_value
     header = cli("check", _csv(folder, USUAL), "--label", "label", "--count", "many").stdout
     assert "Count: 'many', whole numbers, from text.\nNot read: 'who', 'day'.\n" in header
 

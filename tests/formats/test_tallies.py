@@ -147,7 +147,7 @@ def test_tallies_that_may_unpack_to_any_size_are_refused(tmp_path: Path) -> None
     path = tmp_path / "tight.parquet"
     write(TALLIES["few"], path)
     pq.write_table(pq.read_table(path), path, compression="zstd")
-    _assert_refused(path, "compressed otherwise")
+    _assert_refused(path, "not compressed with Snappy")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_column_of_several_types_is_taken_by_value(tmp_path: Path) -> None:
     for name, values in {"a": pa.array([1, 2]), "b": pa.array([1.5, None])}.items():
         pq.write_table(pa.table({"label": values}), tmp_path / f"{name}.parquet")
     (taken,) = _outline(str(tmp_path / "*.parquet"), label=None).columns
-    assert taken == Taken("label", "label", "each value by itself, because its type differs between files")
+    assert taken == Taken("label", "label", "each value separately, because its type differs between files")
 
 
 @pytest.mark.slow

@@ -129,7 +129,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "shape of labels": ({"shape": "worst", "sizes": {("DE",): GroupSize(5, 3)}}, "sets the shape"),
     "epsilon": ({"epsilon": 0}, "epsilon must be"),
     "simulations": ({"simulations": 0}, "simulations must be"),
-    "column": ({"by": ["items"]}, "named as a column of the table"),
+    "column": ({"by": ["items"]}, "has the name of a column of the table"),
 }
 
 

@@ -314,7 +314,7 @@ def test_the_choice_is_by_public_numbers() -> None:
         asked_for, told = prepare_cumulative(
             epsilon=1, unit=UNITS[2], thresholds=9, days=3, **given | {"mechanism": name}
         )
-        assert (asked_for.name, told) == (name, "It was asked for.")
+        assert (asked_for.name, told) == (name, "It was requested.")
         assert few.worst <= asked_for.worst
 
 

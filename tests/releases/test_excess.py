@@ -110,7 +110,7 @@ def test_where_no_group_is_cut_what_was_left_out_has_two_ends() -> None:
     assert of_groups(8_000, 2_000, 3_000, groups=None).amount.interval[1] == math.inf
     # Of a file that counts more than there can be.
     assert of_groups(8_000, 2_000, 3_000, cap=20).amount.interval[1] < math.inf
-    with pytest.raises(UsageError, match="limits an excess of groups"):
+    with pytest.raises(UsageError, match="Only an excess of groups"):
         replace(excess(1, 1, 1), groups=4)
 
 
@@ -159,7 +159,7 @@ def test_an_excess_of_groups_is_of_a_release_of_groups() -> None:
     unit = PrivacyUnit.label(max_count=3, groups=3)
     plain = PrevalenceMechanism(1, unit).release(Profile.from_counts([2, 1]))
     found = Excess(3, 30, ADDED, *BUDGET, 9, 2, 4, Bounded.GROUPS_OF_LABELS)
-    with pytest.raises(UsageError, match="An excess of groups is of a release of groups"):
+    with pytest.raises(UsageError, match="Only a release of groups can have an excess of groups"):
         replace(plain, excess=found, guarantee=found.add_to(plain.guarantee))
 
 

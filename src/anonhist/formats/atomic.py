@@ -49,7 +49,7 @@ def open_whole(
     """Open a file beside ``path`` for writing, and move it there in one step; on any failure, leave nothing behind.
 
     The file gets its permissions from the umask. Without ``overwrite`` the last step fails if another process took the
-    name meanwhile; with it, whoever reads the path sees the old file or the new one, never a part. When the whole file
+    name meanwhile; with it, readers of the path see the old file or the new one, never a part. When the whole file
     is on the disk, before it gets its name, ``before_naming`` is called, and the path is checked again.
     """
     target = check_free(path, overwrite=overwrite, kind=kind)

@@ -22,7 +22,7 @@ from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.release import Release
 
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
-_ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."
+_ANY_USER = "Any one user is protected, however many rows they have: at most a fixed number of them were counted."
 
 
 def _parse_day(given: str) -> str:

@@ -190,7 +190,7 @@ def _read_expected_error(value: object, method: str, runs: int) -> tuple[Estimat
     if min(mean, spread) < 0:
         raise DataError("the expected sorted ℓ1 error must not be negative")
     if max(mean, spread) > _LARGEST_ERROR:
-        raise DataError("the expected sorted ℓ1 error is larger than profiles can be apart")
+        raise DataError("the expected sorted ℓ1 error exceeds the largest distance between profiles")
     within = optional(partial(_ends, floats, "range"), fields["range"])
     return expected_distance(mean, spread, runs, method=method), within
 
@@ -221,7 +221,7 @@ def excess_document(excess: Excess) -> dict[str, Any]:
 def excess_from(guarantee: Guarantee, value: object) -> Excess:
     """Return the excess in a document, or refuse an invalid one."""
     fields = mapping(value, {*_NUMBERS, *_EPSILONS, "of"}, "the excess")
-    of = member(Bounded, fields["of"], "what the excess is of")
+    of = member(Bounded, fields["of"], "the subject of the excess")
     if any(type(fields[name]) is not int for name in _NUMBERS):
         raise DataError("the numbers of the excess must be whole")
     for_users, for_items = (parse_epsilon(text(fields[name], name), name=name) for name in _EPSILONS)
@@ -322,7 +322,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     made = remade(Recorded(name, parameters, guarantee, excess))
     mechanism, guarantee = made.mechanism, made.guarantee
     if top["guarantee"]["sentence"] != guarantee.sentence:
-        raise DataError("the sentence of the guarantee is not what the guarantee says")
+        raise DataError("the sentence of the guarantee does not match the guarantee")
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit.total_unit)
@@ -400,7 +400,7 @@ def _guarantee(value: object) -> Guarantee:
         Fraction(0) if delta == "0" else parse_epsilon(delta, name="delta"),
         text(fields["arithmetic"], "the clause on arithmetic"),
         tuple(
-            (text(purpose, "the purpose of a step"), parse_epsilon(text(spent, "what a step spent")))
+            (text(purpose, "the purpose of a step"), parse_epsilon(text(spent, "the epsilon of a step")))
             for purpose, spent in spending
         ),
         tuple(text(each, "a condition") for each in fields["conditions"]),

@@ -267,7 +267,7 @@ def name_columns(by: tuple[str, ...], sizes: Mapping[Group, int], own: Iterable[
     """Return the columns of group names, each repeated for its rows, beside columns of other names."""
     if {*by} & {*own}:
         raise UsageError(
-            f"A grouping column is named as a column of the table ({', '.join(own)}): rename it in the data."
+            f"A grouping column has the name of a column of the table ({', '.join(own)}): rename it in the data."
         )
     return {
         column: [(group[at] if at < len(group) else None) or "" for group, size in sizes.items() for _ in range(size)]
@@ -369,7 +369,7 @@ def from_cumulative_document(document: object) -> Windows:
     except UsageError as error:
         raise DataError(str(error).removesuffix(".")) from None
     if top["guarantee"] != found.guarantee.sentence:
-        raise DataError("the sentence of the guarantee is not what the guarantee says")
+        raise DataError("the sentence of the guarantee does not match the guarantee")
     return found if by else found.first
 
 

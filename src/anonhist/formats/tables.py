@@ -211,7 +211,7 @@ def _points(curve: Curve) -> Columns:
         "kind": curve.kinds,
         "says": [says] * len(curve),
         "reason": [reason] * len(curve),
-        # If nothing is known, an error due to chance would be taken for the whole error.
+        # If nothing is known, an error due to chance would be mistaken for the whole error.
         "standard_error": unknown if curve.why_unknown else curve.standard_error,
         "sampling_error": parts.get("sampling", curve.standard_error),
         "privacy_noise_error": parts.get("privacy noise", noise),
@@ -267,7 +267,7 @@ def _group_plan_columns(planned: Any) -> Columns:
     names = {column: [row.group[at] or "" for row in planned.rows] for at, column in enumerate(planned.by)}
     numbers = _PLANNED.columns(planned)
     if taken := names.keys() & numbers.keys():
-        raise UsageError(f"A grouping column is named as a column of the table, {min(taken)}: rename it.")
+        raise UsageError(f"A grouping column has the name of a column of the table, {min(taken)}: rename it.")
     return {**names, **numbers}
 
 

@@ -5,7 +5,7 @@ place: nothing is unpacked, so nothing grows. Arrow unpacks compressed buffers b
 batch's header, a FlatBuffers table, says whether it is compressed; Arrow's interface does not, so the header is parsed
 here.
 
-As in Message.fbs and File.fbs of the Arrow columnar format, version 1.
+The layout is that of Message.fbs and File.fbs of the Arrow columnar format, version 1.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def open_parquet(content: bytes) -> pq.ParquetFile:
 def check_codecs(content: bytes) -> None:
     """Refuse columns that may unpack to any size."""
     if not codecs_of(content) <= {_UNCOMPRESSED, _SNAPPY}:
-        raise DataError("its columns are compressed otherwise than this program does it (Snappy)")
+        raise DataError("its columns are not compressed with Snappy, as this program compresses them")
 
 
 def batches(file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -241,7 +241,7 @@ class _Footer:
     what must be avoided. Each method reads a value at a position, and returns it (None if it is irrelevant) and its
     end.
 
-    As in parquet.thrift of the Parquet format, version 2; Thrift compact protocol, version 1.
+    The layout is that of parquet.thrift of the Parquet format, version 2; Thrift compact protocol, version 1.
     """
 
     def __init__(self, content: bytes) -> None:

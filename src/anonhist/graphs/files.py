@@ -62,16 +62,16 @@ def _check_edges(mechanism: EdgeMechanism, profile: Profile, items: int | None, 
         check_no_zeros(zeros)
         return
     if mechanism.policy.is_simple and profile.k_plus(nodes):
-        raise DataError("a degree is larger than so few nodes can have")
+        raise DataError("a degree is too large for so few nodes")
     if zeros is None or zeros + profile.num_labels != nodes:
-        raise DataError("zeros and the nodes that have edges are not as many as there are nodes")
+        raise DataError("zeros and nodes with edges do not add up to the number of nodes")
 
 
 def _check_nodes(mechanism: NodeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
     if reason := mechanism.impossible(profile, items):
         raise DataError(reason)
     if mechanism.releases_zeros and zeros is None:
-        raise DataError("zeros, how many nodes have no edge, are missing")
+        raise DataError("zeros, the number of nodes without an edge, are missing")
     if not mechanism.releases_zeros:
         check_no_zeros(zeros)
     if profile.num_labels + (zeros or 0) > MAX_ITEMS:

@@ -173,7 +173,7 @@ IDENTITY_KEY = b"anonhist edges 1"
 
 @frozen(init=False)
 class Graph:
-    """Edges between nodes: private data. Made by :func:`read_edges` or :func:`as_graph`.
+    """Edges between nodes: private data, made by :func:`read_edges` or :func:`as_graph`.
 
     Attributes
     ----------
@@ -273,7 +273,7 @@ class Graph:
 
 @frozen
 class Degrees:
-    """Number of nodes of each degree: private data, and all that edge privacy needs. Made by :func:`read_degrees`.
+    """Number of nodes of each degree: private data, all that edge privacy needs; made by :func:`read_degrees`.
 
     Attributes
     ----------

@@ -261,7 +261,7 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
         ),
         counted="of the nodes with an edge"
         if comparable(release, true_degrees)[0].zeros is None
-        else "of all nodes, those without an edge among them",
+        else "of all nodes, including those without an edge",
         degrees=inline_svg(
             lambda: prevalences_figure(release),
             name="degrees",

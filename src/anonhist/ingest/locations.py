@@ -88,7 +88,7 @@ def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
     if scheme not in _OPENERS:
         raise UsageError(
             f"Files of {mask(scheme)}:// cannot be read: name them as https://…, http://…, s3://… or gs://…, or "
-            "download them first; of a database, name a table (`table`)."
+            "download them first; for a database, name a table (`table`)."
         )
     try:
         system = _OPENERS[scheme](url)

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 _COUNTS = ("count", "prevalence")
 _WHOLE = "whole numbers"
-_BY_VALUE = "each value by itself, because {}"
-_FOUND = "by a type that is not shown, as rows may decide it"
-_UNKNOWN = "what they are is not known before they are read, as this source may find its columns in them"
+_BY_VALUE = "each value separately, because {}"
+_FOUND = "by a type that is not shown, because rows may decide it"
+_UNKNOWN = "unknown until they are read, because this source may find its columns in them"
 _ROWS = {
     "events": "each is one item (events)",
     "counts": "each is a label with its count (counts)",
@@ -236,9 +236,9 @@ def _held(table: Any, name: str, source: Source) -> str:
     named = {
         "text": isinstance(kind, nw.String | nw.Categorical | nw.Enum),
         _WHOLE: kind.is_integer(),
-        "floats, of which whole ones are written as whole numbers": kind.is_float(),
+        "floats, with whole ones written as whole numbers": kind.is_float(),
         "decimals, without zeros at their end": kind.is_decimal(),
-        "times, in UTC where they have a zone": isinstance(kind, nw.Datetime),
+        "times, in UTC if they have a zone": isinstance(kind, nw.Datetime),
         "dates": isinstance(kind, nw.Date),
         "times of day": isinstance(kind, nw.Time),
         "durations, in seconds": isinstance(kind, nw.Duration),

@@ -106,7 +106,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
 
     Rows without a user are removed first, whatever else they hold. For each user, at most ``max_per_user`` rows are
     kept: a systematic sample (see :mod:`~anonhist.ingest.user_bounds`), or the first by ``order_by``, ties broken by a
-    keyed hash of the user, the label and a number that tells equal rows apart (see
+    keyed hash of the user, the label and a number that distinguishes equal rows (see
     :mod:`~anonhist.ingest.random_order`). So the choice depends on that user's rows alone, and without ``order_by``
     each row has the same chance. Values without a name (``named`` = 0) are never left out in favor of others, so that
     they are seen and refused.
@@ -314,7 +314,7 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
     """Run a query once and return its rows as tuples."""
     native = query.to_native()
     if type(native).__name__ == "DuckDBPyRelation":
-        # A relation runs anew at each fetch, so there is only one.
+        # A relation runs again at each fetch, so there is only one.
         return list(native.fetchall())
     with warnings.catch_warnings():
         # Ibis reads SQLite's rows with deprecated parts of pandas: the caller cannot do anything about that.

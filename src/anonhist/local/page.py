@@ -319,7 +319,7 @@ def survey_cell(survey: Survey) -> Cell:
     known = "any text" if alphabet is None else f"{alphabet.size:,} values"
     title = f", {label_text(survey.title)}" if survey.title else ""
     return Cell(
-        title=f"Survey{title}: {type(survey).__name__}, ε = {short_decimal(survey.epsilon)} a report",
+        title=f"Survey{title}: {type(survey).__name__}, ε = {short_decimal(survey.epsilon)} per report",
         head=(),
         rows=[
             ("answers", known),

@@ -181,7 +181,7 @@ def zipf_profile(items: int) -> Profile:
     """Return a profile of about ``items`` items in which the k-th most frequent label occurs ⌊C/k⌋ times.
 
     C is the largest whole number for which n is at most ``items``; n is smaller by less than the number of divisors of
-    C + 1. O(√C) memory.
+    C + 1. It takes O(√C) memory.
 
     Parameters
     ----------

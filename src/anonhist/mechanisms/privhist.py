@@ -345,9 +345,9 @@ class PrivHistMechanism(CentralMechanism):
 
     With ε for ε/Δ, Δ = ``l1_sensitivity``, in the steps of the paper: 1. N = n + noise. 2. The profile is cut at T =
     ⌈√(N·min(ε, 1))⌉: small counts as cumulative prevalences, large ones in descending order, a border of M artificial
-    labels between them. 3., 4. Noise on both. 5. For ε > 1 both are smoothed and joined (low privacy, L1 to L4). 6. For
-    ε ≤ 1 the sums of φ_{r+} over blocks of counts, of lengths that follow from N and the noisy large counts, get noise
-    and a weighted isotonic fit (high privacy, H1 to H6).
+    labels between them. 3., 4. Both get noise. 5. For ε > 1 both are smoothed and joined (low privacy, L1 to L4). 6.
+    For ε ≤ 1 the sums of φ_{r+} over blocks of counts, of lengths that follow from N and the noisy large counts, get
+    noise and a weighted isotonic fit (high privacy, H1 to H6).
 
     Source: Suresh 2019.
 

@@ -154,7 +154,7 @@ class WindowMechanism(Setting):
             lows=lows.astype(np.int64),
             highs=highs.astype(np.int64),
             mechanism=self,
-            reason=reason or f"The {self.name} mechanism was asked for.",
+            reason=reason or f"The {self.name} mechanism was requested.",
             library_version=__version__,
             order_key=counts.order_key,
             where=counts.where,

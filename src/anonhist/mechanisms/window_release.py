@@ -164,7 +164,7 @@ def prepare_cumulative(
         return kind(epsilon, unit, relation, thresholds=thresholds, days=days)
 
     if mechanism != "auto":
-        return made(WINDOW_MECHANISMS[mechanism]), "It was asked for."
+        return made(WINDOW_MECHANISMS[mechanism]), "It was requested."
     best, *others = sorted(map(made, WINDOW_MECHANISMS.values()), key=lambda each: each.worst)
     *most, last = (f"{format_number(each.worst, digits=3)} with {each.name}" for each in others)
     told = f"The largest standard error of a number is {format_number(best.worst, digits=3)} labels"

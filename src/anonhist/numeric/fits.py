@@ -114,7 +114,7 @@ def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> Floats:
 def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> Floats:
     """Return the point nearest in ℓ2 with a sum of at most ``total``: ``argmin_{w ≥ 0, Σw ≤ total} Σ_i (w_i − v_i)²``.
 
-    ``max(v, 0)`` if its sum is small enough, else the projection onto the simplex. O(k log k) time.
+    ``max(v, 0)`` if its sum is small enough, else the projection onto the simplex. It takes O(k log k) time.
     """
     truncated = np.maximum(_check(vector, total), 0.0)
     with np.errstate(over="ignore"):

@@ -235,7 +235,7 @@ def label_words(hashes: NDArray[np.uint64], words: int) -> NDArray[np.uint16]:
 def index_words(indices: NDArray[np.integer], words: int) -> NDArray[np.uint16]:
     """Return w ≤ 4 words of indices in a closed alphabet: word i (from 1) of s is ``⌊s / 2^(16·(i − 1))⌋ mod 2^16``."""
     _check_words(words, 4)
-    _check_range(indices, 1 << 16 * words, "Indices of labels must be integers that fit into the words asked for.")
+    _check_range(indices, 1 << 16 * words, "Indices of labels must be integers that fit into the requested words.")
     return indices.astype("<u8")[:, None].view("<u2")[:, :words].astype(np.uint16)
 
 

@@ -119,8 +119,8 @@ class PrivacyUnit:
     ) -> PrivacyUnit:
         """Protect one user with at most ``max_items`` items: neighbors differ in at most ``max_items`` cells.
 
-        With merged sketches: at most ``max_items`` items in each of ``sketches`` sketches. With several groups: at most
-        ``max_items`` items in each of at most ``groups`` groups.
+        With merged sketches, a user has at most ``max_items`` items in each of ``sketches`` sketches. With several
+        groups, a user has at most ``max_items`` items in each of at most ``groups`` groups.
         """
         return cls("user", max_items, sketches, groups, name=name)
 
@@ -128,7 +128,7 @@ class PrivacyUnit:
     def label(cls, *, max_count: SupportsIndex, groups: SupportsIndex = 1, name: str = "") -> PrivacyUnit:
         """Protect one label, if each label is a person; counts are capped at ``max_count`` ("c or more").
 
-        With several groups: a label that occurs in at most ``groups`` of them; counts are capped in each.
+        With several groups, a label occurs in at most ``groups`` of them; counts are capped in each.
         """
         return cls("label", max_count, 1, groups, name=name)
 

@@ -80,7 +80,7 @@ def _differences(first: Profile, second: Profile) -> tuple[NDArray[np.int64], ND
     """
     both = (first, second)
     if not all(hasattr(profile, "prevalences") for profile in both):
-        raise UsageError("Distances are between profiles; of a release, take release.profile.")
+        raise UsageError("Distances are between profiles: for a release, use release.profile.")
     ends = np.concatenate([np.cumsum(profile.prevalences[::-1]) for profile in both])
     gaps = [rises(profile.counts)[::-1] for profile in both]
     drops = np.concatenate((gaps[0], -gaps[1]))

@@ -234,7 +234,7 @@ class GroupedProfile(ByGroup[Profile]):
             raise UsageError("A receipt is for groups that were found: listed ones cost nothing.")
         depths = range(len(by)) if levels is Levels.CROSSING else ()
         if [each.by for each in above] != [tuple(by[:depth]) for depth in depths]:
-            raise UsageError("Crossing levels are by none of the grouping columns, by the first, and so on.")
+            raise UsageError("Crossing levels group by none of the columns, by the first, and so on.")
         vars(self).update(
             unit=unit,
             order_key=order_key,
@@ -248,7 +248,7 @@ class GroupedProfile(ByGroup[Profile]):
 
 
 def parse_levels(given: str | Levels | None) -> Levels | None:
-    """Return the named levels; None for None."""
+    """Return the levels with this name; None for None."""
     if given is None or isinstance(given, Levels):
         return given
     known = {each.value: each for each in Levels}

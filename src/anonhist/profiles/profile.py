@@ -304,7 +304,7 @@ class Profile:
         if isinstance(labels, Mapping):
             raise UsageError("from_labels takes one label per item: for {label: count}, use from_counts(x.values()).")
         if len(getattr(labels, "shape", (0,))) != 1 or not isinstance(labels, Iterable):
-            raise DataError("The labels must be a one-dimensional list; of a table, give one column.")
+            raise DataError("The labels must be a one-dimensional list: from a table, give one column.")
         try:
             tally = Counter(labels)
         except TypeError:

@@ -176,7 +176,7 @@ def where_text(given: object) -> str:
 
 
 def _too_long() -> str:
-    return f"`where` must have at most {_LONGEST:,} characters: make a column of what it asks, and compare that."
+    return f"`where` must have at most {_LONGEST:,} characters: make a column of its result, and compare that."
 
 
 class _Token(NamedTuple):

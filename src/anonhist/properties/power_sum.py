@@ -452,8 +452,8 @@ def simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
 def gini_simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
     """Estimate ``1 − Σ_x p_x²`` without bias: the probability that two items have different labels.
 
-    Also known as Gini impurity and as the probability of interspecific encounter (Hurlbert 1971). It is the Tsallis
-    entropy of order 2.
+    It is also known as Gini impurity and as the probability of interspecific encounter (Hurlbert 1971). It is the
+    Tsallis entropy of order 2.
 
     Source: Simpson 1949; Hurlbert 1971, eq. 5.
 

@@ -46,7 +46,7 @@ class CostOfShare(ABC):
         return self.bits(self.guesses(top), min(max(top.share - too_high, float(self.share)), 1.0))
 
     def weights(self, top: MostFrequent) -> Weights:
-        """Return the derivatives; those of bits neglect the change of λ."""
+        """Return the derivatives; those in bits neglect the change of λ."""
         slope = 1.0 if self.unit == "guesses" else self.bits_per_guess(self.guesses(top), top.share)
         return multiplied(self.weights_of_guesses(top), slope)
 
@@ -56,7 +56,7 @@ class CostOfShare(ABC):
 
     @abstractmethod
     def weights_of_guesses(self, top: MostFrequent) -> Weights:
-        """Return the derivatives; those in bits neglect the change of λ."""
+        """Return the derivatives of the cost in guesses."""
 
     @abstractmethod
     def bits(self, guesses: float, share: float) -> float:
@@ -96,9 +96,9 @@ class WorkFactor(CostOfShare):
 class Guesswork(CostOfShare):
     """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012).
 
-    In bits ``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``. If few labels cover the share, it jumps with μ; its interval allows for
-    that, but its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by ``−Σ_{b<μ} dλ_b + (1 −
-    λ_μ)·dμ``. For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)`` guesses, lg n bits.
+    In bits it is ``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``. If few labels cover the share, it jumps with μ; its interval
+    allows for that, but its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by ``−Σ_{b<μ} dλ_b +
+    (1 − λ_μ)·dμ``. For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)`` guesses, lg n bits.
     """
 
     counts_labels = False

@@ -102,7 +102,7 @@ class Excess:
     def __post_init__(self) -> None:
         noise_rates(self.users_epsilon, self.items_epsilon, self.cap, self.relation)
         if self.groups is not None and self.of.part != "group":
-            raise UsageError("How many groups there are limits an excess of groups, and no other.")
+            raise UsageError("Only an excess of groups can have a number of groups.")
 
     @property
     def epsilon(self) -> Fraction:

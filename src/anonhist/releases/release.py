@@ -139,7 +139,7 @@ class Release(OneRelease):
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold the number of items of each user: that is private.")
         if self.excess is not None and self.excess.of.part != "item":
-            raise UsageError("An excess of groups is of a release of groups.")
+            raise UsageError("Only a release of groups can have an excess of groups.")
         if self.excess is not None and not self.excess.is_of(self.guarantee):
             raise UsageError("The guarantee must say what the excess spent, as Excess.add_to does.")
 

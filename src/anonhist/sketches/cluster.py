@@ -122,11 +122,11 @@ class PartialSketches:
         check_unclipped(sketch, "updated")
         if any(part.shape < 1 for part in sketch.noise):
             raise UsageError(
-                "A sketch with a share of the noise takes no partitions with the whole noise: count exact partials."
+                "A sketch with a share of the noise takes no partitions with whole noise: use exact partials."
             )
         if sketch.unit.max_items is not None and sketch.users_in is not UsersIn.ONE_SKETCH:
             raise UsageError(
-                "Partitions with noise of their own are sketches, and here a user may be in every sketch: the "
+                "Partitions with their own noise are sketches, and here a user may be in every sketch: the "
                 "epsilons would add up. Make the sketch with `users_in=UsersIn.ONE_SKETCH`, or count exact "
                 "partials."
             )

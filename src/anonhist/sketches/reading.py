@@ -57,7 +57,7 @@ def update_sketch(
     sketch
         The sketch to count in, which is changed.
     source
-        As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes.
+        As for :func:`read_profile`, except lists of labels: pass those to ``sketch.update``.
     label
         The column of labels, or the key in JSON lines; may be left out if there is only one. Labels are compared as
         text, as written. Numeric labels must be whole: 7.0 in a column of floats is the label 7, and fractions and
