@@ -10,7 +10,7 @@ import click
 import pytest
 
 import anonhist as ah
-from anonhist.catalogue import MECHANISMS
+from anonhist.catalogue import MECHANISMS, takers
 from anonhist.cli.entry import anonhist as command_line
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.releasing import mechanism_class
@@ -114,12 +114,7 @@ def test_users_get_the_noise_of_all_their_items(cli: Cli, folder: Path) -> None:
 
 
 _NUMBERS = {"--public-items": "500", "--public-labels": "500", "--public-cap": "500", "--shares": "thirds"}
-_TAKEN = {
-    "--public-items": {"bounded-partition", "relaxed-partition"},
-    "--public-labels": {"isotonic"},
-    "--public-cap": {"cumulative", "prevalence"},
-    "--shares": {"privhist"},
-}
+_TAKEN = {option: {*takers(option.removeprefix("--").replace("-", "_"))} for option in _NUMBERS}
 _FOREIGN = [
     (("--mechanism", name, option, value), f"{option} does not apply to --mechanism {name}; leave it out, or choose")
     for name in MECHANISM_NAMES
@@ -241,11 +236,11 @@ def _help_of(option: str) -> str:
 
 def test_help_names_every_mechanism_and_whose_each_option_is() -> None:
     assert all(re.search(rf"[ ,]{name}[,.]", _help_of("--mechanism")) for name in MECHANISM_NAMES)
-    for option, takers in _TAKEN.items():
+    for option, names in _TAKEN.items():
         own = option.removeprefix("--").replace("-", "_")
-        assert takers == {name for name in MECHANISMS if own in mechanism_class(name).own_options()}
+        assert names == {name for name in MECHANISMS if own in mechanism_class(name).own_options()}
         text = _help_of(option)
-        assert {name for name in MECHANISM_NAMES if re.search(rf"(?<![\w-]){name}(?![\w-])", text)} == takers
+        assert {name for name in MECHANISM_NAMES if re.search(rf"(?<![\w-]){name}(?![\w-])", text)} == names
     for option in ("--public-items", "--public-labels", "--public-cap"):
         assert "public upper bound" in _help_of(option)
 

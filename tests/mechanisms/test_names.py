@@ -44,11 +44,25 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "bounded-partition": {"public_items": 1000},
     "relaxed-partition": {"public_items": 200},
 }
-NEEDED = {
-    "isotonic": "public_labels",
-    "cumulative": "public_cap",
-    "bounded-partition": "public_items",
-    "relaxed-partition": "public_items",
+# What each has of its own, and whether it must be given.
+OWN: dict[str, dict[str, bool]] = {
+    "partition": {"member": False},
+    "frobenius": {},
+    "privhist": {"shares": False},
+    "isotonic": {"public_labels": True},
+    "cumulative": {"public_cap": True},
+    "prevalence": {"public_cap": False},
+    "bounded-partition": {"public_items": True},
+    "relaxed-partition": {"public_items": True, "delta": False},
+}
+NEEDED = {name: option for name, own in OWN.items() for option, must in own.items() if must}
+# The public number, a value that PROFILE exceeds by one, and the largest.
+WITH_NUMBER = {
+    "isotonic": ("public_labels", 25, 2**24),
+    "cumulative": ("public_cap", 8, 2**24),
+    "prevalence": ("public_cap", 8, 2**24),
+    "bounded-partition": ("public_items", 38, 2**40),
+    "relaxed-partition": ("public_items", 38, 2**40),
 }
 
 
@@ -68,16 +82,7 @@ def test_the_command_line_has_what_mechanisms_take() -> None:
 
 
 def test_options_are_what_a_mechanism_has_of_its_own_and_whether_it_must() -> None:
-    assert {name: mechanism_class(name).own_options() for name in MECHANISMS} == {
-        "partition": {"member": False},
-        "frobenius": {},
-        "privhist": {"shares": False},
-        "isotonic": {"public_labels": True},
-        "cumulative": {"public_cap": True},
-        "prevalence": {"public_cap": False},
-        "bounded-partition": {"public_items": True},
-        "relaxed-partition": {"public_items": True, "delta": False},
-    }
+    assert {name: mechanism_class(name).own_options() for name in MECHANISMS} == OWN
 
 
 @each_of("name", OPTIONS)
@@ -152,25 +157,14 @@ def test_a_mechanism_brings_its_own_options() -> None:
             release(PROFILE, mechanism=CumulativeMechanism(1, public_cap=50), **options)
 
 
-@each_of(
-    ("name", "options", "below"),
-    [
-        ("isotonic", {"public_labels": 25}, "public_labels"),
-        ("cumulative", {"public_cap": 8}, "public_cap"),
-        ("prevalence", {"public_cap": 8}, "public_cap"),
-        ("bounded-partition", {"public_items": 38}, "public_items"),
-        ("relaxed-partition", {"public_items": 38}, "public_items"),
-    ],
-)
-def test_public_numbers_below_the_data_are_refused_and_equal_ones_are_not(
-    name: str, options: dict[str, int], below: str
-) -> None:
-    with pytest.raises(UsageError, match=f"^The data exceed {below}, .* do not try other values") as caught:
-        release(PROFILE, epsilon=2, mechanism=name, **options)
+@each_of("name", WITH_NUMBER)
+def test_public_numbers_below_the_data_are_refused_and_equal_ones_are_not(name: str) -> None:
+    number, below, _ = WITH_NUMBER[name]
+    with pytest.raises(UsageError, match=f"^The data exceed {number}, .* do not try other values") as caught:
+        release(PROFILE, epsilon=2, mechanism=name, **{number: below})
     # How far it is below would tell of the data.
     assert not any(character.isdigit() for character in str(caught.value))
-    enough = {option: number + 1 for option, number in options.items()}
-    assert release(PROFILE, epsilon=2, mechanism=name, source=SeededSource(1), **enough).mechanism.name == name
+    assert release(PROFILE, epsilon=2, mechanism=name, source=SeededSource(1), **{number: below + 1})
 
 
 MADE = [
@@ -203,15 +197,6 @@ def test_every_mechanism_goes_there_and_back() -> None:
     assert {one.name for one in MADE} == set(OPTIONS)
 
 
-WITH_NUMBER = {
-    "isotonic": ("public_labels", 2**24),
-    "cumulative": ("public_cap", 2**24),
-    "prevalence": ("public_cap", 2**24),
-    "bounded-partition": ("public_items", 2**40),
-    "relaxed-partition": ("public_items", 2**40),
-}
-
-
 def refusal(name: str, change: Mapping[str, object], *, without: tuple[str, ...] = ()) -> str:
     good = named_mechanism(name, Fraction(2), ITEM, NeighboringRelation.ADD_OR_REMOVE, OPTIONS[name])
     parameters = {key: value for key, value in (dict(good.parameters) | change).items() if key not in without}
@@ -225,7 +210,7 @@ def refusal(name: str, change: Mapping[str, object], *, without: tuple[str, ...]
 
 @each_of("name", WITH_NUMBER)
 def test_bad_public_numbers_in_a_file_are_bad_data(name: str) -> None:
-    number, most = WITH_NUMBER[name]
+    number, _, most = WITH_NUMBER[name]
     for wrong in (0, -1, most + 1, 10**40):
         assert f"{number} must be a whole number" in refusal(name, {number: wrong})
     # A file says numbers as they were written: 100.0 is no way to write 100, and nothing is no number.
