@@ -52,7 +52,7 @@ def test_a_quote_is_what_a_charge_would_cost_and_records_nothing(ledger: Ledger,
 
 def test_delta_has_a_budget_of_its_own(ledger: Ledger, asking: Asking) -> None:
     ledger.charge(asking("0.1", "9e-10"))
-    with pytest.raises(BudgetError, match=r"cost δ = 2e-10, and of the budget of 'passwords', 1e-09, 1e-10 is left"):
+    with pytest.raises(BudgetError, match=r"cost δ = 2 × 10⁻¹⁰, and of the budget of 'passwords', 10⁻⁹, 10⁻¹⁰ is left"):
         ledger.charge(asking("0.1", "2e-10"))
     assert ledger.balance("passwords").spent.epsilon == Fraction(1, 10)
 
@@ -60,9 +60,9 @@ def test_delta_has_a_budget_of_its_own(ledger: Ledger, asking: Asking) -> None:
 @each_of(
     ("cost", "told"),
     [
-        ("1.0001e-9", r"δ = 1.0001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
-        ("1.000000000000001e-9", r"δ = 1.000000001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
-        ("3/2999999999", r"δ = 1.000000001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
+        ("1.0001e-9", r"δ = 1.0001 × 10⁻⁹, and of the budget of 'passwords', 10⁻⁹, 10⁻⁹ is left"),
+        ("1.000000000000001e-9", r"δ = 1.000000001 × 10⁻⁹, and of the budget of 'passwords', 10⁻⁹, 10⁻⁹ is left"),
+        ("3/2999999999", r"δ = 1.000000001 × 10⁻⁹, and of the budget of 'passwords', 10⁻⁹, 10⁻⁹ is left"),
     ],
 )
 def test_a_refusal_by_a_hair_does_not_contradict_itself(cost: str, told: str, ledger: Ledger, asking: Asking) -> None:

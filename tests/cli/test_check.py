@@ -271,8 +271,8 @@ def test_a_ledger_is_read_and_stays_as_it_is(cli: Cli, folder: Path) -> None:
     before = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
     account = "--ledger", "budget.db", "--dataset", "pets"
     told = cli("check", "events.csv", "--epsilon", "1", *account).stdout
-    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 1e-09 left; this release would take ε = 1 and leave " in told
-    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 1e-09 left.\n" in cli("check", "events.csv", *account).stdout
+    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 10⁻⁹ left; this release would take ε = 1 and leave " in told
+    assert "Ledger: budget.db: 'pets' has ε = 3 and δ = 10⁻⁹ left.\n" in cli("check", "events.csv", *account).stdout
     refusals = {
         ("--epsilon", "4", *account): 2,
         ("--epsilon", "1", "--ledger", "budget.db", "--dataset", "cars"): 2,

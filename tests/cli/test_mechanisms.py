@@ -53,7 +53,7 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     assert abs(release.profile.num_labels - 3) < 3
     promise = f"Promise: {release.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}\n"
     assert f"can become practically certain: practically no protection.\n{promise}" in done.stdout.replace(
-        ", apart from δ = 1e-09", ""
+        ", apart from δ = 10⁻⁹", ""
     )
     assert "\nWarning: An epsilon of 10 or more gives practically no protection" in done.stdout
     assert release.reason == "The mechanism was chosen by name."

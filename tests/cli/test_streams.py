@@ -276,7 +276,7 @@ def test_what_was_done_stays_done_if_it_cannot_be_told(folder: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == (
         "Warning: standard output could not be written (No space left on device), but this was done: "
-        "d: ε = 1, δ = 1e-09 for items, in b.db\n"
+        "d: ε = 1, δ = 10⁻⁹ for items, in b.db\n"
     )
     assert "already has a budget" in _in_a_shell(create, folder).stderr
 

@@ -78,7 +78,9 @@ def test_every_number_is_that_of_the_balance(tmp_path: Path, whole: Callable[[st
     assert balance.spent.epsilon == Fraction(10, 8)
     assert "<b>ε = 0.75</b><span>is left of ε = 2</span>" in page
     assert "<b>ε = 1.25</b><span>is spent by 10 releases: 62% of the budget, added up plainly</span>" in page
-    assert "<b>12 charges</b><span>2 without a known file, counted; 2 void: taken back, not counted</span>" in page
+    assert (
+        "<b>12 charges</b><span>in all: 2 without a known file, counted; 2 void: taken back, not counted</span>" in page
+    )
     spent = rows_below(page, "What it was spent on")
     found = {row[0]: row[1:4] for row in spent}
     assert found.pop("left") == ["", "0.75", "38%"]
@@ -94,7 +96,7 @@ def test_every_number_is_that_of_the_balance(tmp_path: Path, whole: Callable[[st
     assert charges[0][1:] == [
         "2026-02-14 09:30",
         "0.125",
-        "1e-14",
+        "10⁻¹⁴",
         "eve purpose",
         "frobenius purpose",
         "released",
@@ -143,7 +145,7 @@ def test_a_smaller_epsilon_is_called_a_weaker_promise(tmp_path: Path) -> None:
     assert smaller is not None
     assert 5.8 < smaller < 5.9
     page = written(balance, tmp_path)
-    assert "If δ = 1e-09 is accepted, the same releases have ε = 5.8" in page
+    assert "If δ = 10⁻⁹ is accepted, the same releases have ε = 5.8" in page
     assert "instead of 18.25, their losses composed as distributions." in page
     assert "It holds if their number and each ε were fixed beforehand, whatever they showed." in page
     assert "It is a weaker promise, because it leaves out what has a probability of δ." in page

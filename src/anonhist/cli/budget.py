@@ -88,11 +88,13 @@ def create(
     DATASET is the name under which its releases are charged. Data about the same people share a budget only if they
     have the same name.
     """
+    from anonhist.accounting.budget import amount
+
     with opened(ledger) as made:
         budget = made.create(dataset, unit, epsilon=epsilon, delta=delta, relation=NeighboringRelation(relation))
         if not quiet:
             say_done(
-                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {short_decimal(budget.delta)} for "
+                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {amount(budget.delta)} for "
                 f"{unit}s, in {made.shown}"
             )
 
@@ -164,7 +166,7 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         planned, missing = schedule(balance, number, with_distributions=True), ""
     except MissingExtraError as error:
         planned, missing = schedule(balance, number, with_distributions=False), error.sentence
-    from anonhist.accounting.budget import amount_left, equal
+    from anonhist.accounting.budget import amount, amount_left, equal
 
     budget, left, each = balance.budget, balance.left, planned.plain
     if as_json:
@@ -187,7 +189,7 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
     if planned.at_delta is not None:
         _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
-            f"{short_decimal(budget.epsilon)} at δ = {float(budget.delta):g}, and no ε depends on earlier results; "
+            f"{short_decimal(budget.epsilon)} at δ = {amount(budget.delta)}, and no ε depends on earlier results; "
             "the ledger would need a plain budget of "
             f"{float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
         )

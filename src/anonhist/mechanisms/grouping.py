@@ -304,7 +304,7 @@ class FindGroups:
         --------
         >>> from anonhist.privacy import PrivacyUnit
         >>> print(FindGroups(1, "1e-9").price(PrivacyUnit.item()).guarantee)
-        1-differentially private (δ ≤ 1.0e-9) when one item is added or removed; noise is drawn exactly.
+        1-differentially private (δ ≤ 10⁻⁹) when one item is added or removed; noise is drawn exactly.
         """
         made = self.selection(unit)
         told = Guarantee(unit, self.relation, self.epsilon, self.delta, arithmetic="noise is drawn exactly")

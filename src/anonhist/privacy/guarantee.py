@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from anonhist.errors import UsageError
 from anonhist.privacy.conversion import Neighbors, common_neighbors, convert, delta_after
-from anonhist.privacy.parameters import WEAK_ABOVE, EpsilonLike, parse_epsilon, protection, round_up, with_power
+from anonhist.privacy.parameters import WEAK_ABOVE, EpsilonLike, parse_epsilon, protection, with_power
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
 # Up to here, δ is not repeated beside what ε says; the guarantee itself always states it.
@@ -119,7 +119,7 @@ class Guarantee:
     def sentence(self) -> str:
         """The guarantee in one sentence, as in files."""
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "replaced by another"
-        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {round_up(self.delta)}"
+        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {with_power(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""
         toward = " toward outsiders" if self.party_epsilon is not None else ""

@@ -173,6 +173,8 @@ def round_up(value: Fraction) -> str:
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
 
 
+# Of a number that is written in full.
+_MOST_ZEROS = 9
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -184,6 +186,21 @@ def with_power(value: Fraction) -> str:
     >>> with_power(Fraction(1, 10**9)), with_power(Fraction(11, 10**8))
     ('10⁻⁹', '1.1 × 10⁻⁷')
     """
-    digits, _, power = round_up(value).partition("e")
+    return for_people(round_up(value))
+
+
+def for_people(number: str) -> str:
+    """Write a number that may have an exponent as people do: large ones in full, others with a power of ten.
+
+    Examples
+    --------
+    >>> [for_people(number) for number in ("0.25", "1e-09", "9.999e+05", "2e+30")]
+    ['0.25', '10⁻⁹', '999,900', '2 × 10³⁰']
+    """
+    digits, _, power = number.partition("e")
+    if not power:
+        return number
+    if 0 <= int(power) <= _MOST_ZEROS:
+        return f"{float(number):,.0f}"
     raised = f"10{str(int(power)).translate(RAISED)}"
-    return raised if digits == "1.0" else f"{digits} × {raised}"
+    return raised if digits in {"1", "1.0"} else f"{digits} × {raised}"
