@@ -21,7 +21,7 @@ def address(tmp_path: Path, cli: Cli) -> str:
     """Return a ledger with a budget of ε = 2 and three charges: released, charged and void."""
     path = f"{tmp_path}/budget.db"
     made = cli("budget", "create", "passwords", "--epsilon", "2", "--unit", "user", "--ledger", path)
-    assert (made.returncode, made.stdout) == (0, f"passwords: ε = 2, δ = 1e-09 for users, in {path}\n")
+    assert (made.returncode, made.stdout) == (0, f"passwords: ε = 2, δ = 10⁻⁹ for users, in {path}\n")
     relation = NeighboringRelation.ADD_OR_REMOVE
     guarantee = Guarantee(PrivacyUnit.user(max_items=1), relation, Fraction(1, 2), arithmetic="noise is exact")
     with Ledger(path) as ledger:
@@ -159,7 +159,7 @@ def test_a_page_is_written_and_said_where(address: str, cli: Cli, tmp_path: Path
     assert "Data: passwords." in page
     assert "<b>ε = 1</b><span>is left of ε = 2</span>" in page
     assert "The chain of all 6 entries of the ledger is whole" in page
-    assert f"anonhist budget show passwords --ledger {address}" in page
+    assert f"anonhist budget show passwords <span>--ledger</span> {address}" in page
     again = cli(*asked)
     assert (again.returncode, again.stdout) == (2, "")
     assert "--force" in again.stderr

@@ -97,7 +97,7 @@ def test_groups_of_several_columns_are_listed_in_a_file(cli: Cli, folder: Path) 
 def test_groups_are_found(cli: Cli, folder: Path) -> None:
     done = cli(*GOOD, "--find-groups", "--find-share", "0.9", "--delta", "1e-3", "-o", "out.json")
     assert done.returncode == 0, done.stderr
-    assert "1-differentially private (δ ≤ 1.0e-3)" in done.stdout
+    assert "1-differentially private (δ ≤ 10⁻³)" in done.stdout
     assert "(0.9 for finding the groups, 0.1 for their profiles)" in done.stdout
     release = read(folder / "out.json")
     assert isinstance(release, GroupedRelease)
@@ -303,7 +303,7 @@ def test_a_page_is_written(cli: Cli, folder: Path) -> None:
     page = (folder / "out.html").read_text(encoding="utf-8")
     assert "<h1>Reach &lt;2026&gt;</h1>" in page
     assert "Data: views.csv. " in page
-    assert "<pre>anonhist release views.csv --label viewer " in page
+    assert "<pre>anonhist release views.csv <span>--label</span> viewer " in page
     assert "zebra" not in page
 
 
@@ -343,7 +343,7 @@ def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
     for command in (("show",), ("estimate", "entropy")):
         done = cli(*command, "found.json", "--group", "spring")
         assert done.returncode == 0, done.stderr
-        assert "1-differentially private (δ ≤ 1.0e-3)" in done.stdout
+        assert "1-differentially private (δ ≤ 10⁻³)" in done.stdout
         assert "(0.9 for finding the groups, 0.1 for their profiles)" in done.stdout
 
 
