@@ -159,7 +159,7 @@ def test_a_page_is_written_and_said_where(address: str, cli: Cli, tmp_path: Path
     assert "Data: passwords." in page
     assert "<b>ε = 1</b><span>is left of ε = 2</span>" in page
     assert "The chain of all 6 entries of the ledger is whole" in page
-    assert f"anonhist budget show passwords --ledger {address}" in page
+    assert f"anonhist budget show passwords <span>--ledger</span> {address}" in page
     again = cli(*asked)
     assert (again.returncode, again.stdout) == (2, "")
     assert "--force" in again.stderr

@@ -150,7 +150,10 @@ def test_the_page_says_how_it_was_made_without_secrets(cli: Cli, folder: Path) -
     _tidy(done.stdout)
     assert "Wrote page.html." in done.stderr
     page = (folder / "page.html").read_text()
-    assert "<pre>anonhist compare x.csv --epsilon 0.5,2 --mechanism auto,privhist,prevalence" in page
+    assert (
+        "<pre>anonhist compare x.csv <span>--epsilon</span> 0.5,2 <span>--mechanism</span> auto,privhist,prevalence"
+        in page
+    )
     assert "Comparing on private data is not private" in page
 
 

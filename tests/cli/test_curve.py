@@ -127,7 +127,8 @@ def test_files_are_written_and_kept(cli: Cli, folder: Path) -> None:
     assert done.stdout.endswith("Wrote out.csv.\nWrote out.html.\n")
     assert (folder / "out.csv").read_text().startswith("draws,labels,low,high,kind,says,reason,standard_error,")
     page = (folder / "out.html").read_text()
-    assert "<pre>anonhist curve rarefaction x.csv --bootstraps 3 -o out.csv --report out.html</pre>" in page
+    options = "<span>--bootstraps</span> 3 <span>-o</span> out.csv <span>--report</span> out.html"
+    assert f"<pre>anonhist curve rarefaction x.csv {options}</pre>" in page
     for name in ("out.csv", "out.html"):
         (folder / name).write_text("precious")
         again = cli(*asked)

@@ -303,7 +303,7 @@ def test_a_page_is_written(cli: Cli, folder: Path) -> None:
     page = (folder / "out.html").read_text(encoding="utf-8")
     assert "<h1>Reach &lt;2026&gt;</h1>" in page
     assert "Data: views.csv. " in page
-    assert "<pre>anonhist release views.csv --label viewer " in page
+    assert "<pre>anonhist release views.csv <span>--label</span> viewer " in page
     assert "zebra" not in page
 
 

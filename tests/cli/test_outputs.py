@@ -64,7 +64,8 @@ def test_reports_are_written_beside_the_release(cli: Cli, folder: Path) -> None:
     assert done.stdout.endswith("Wrote out.json.\nWrote out.html.\n")
     assert _names(folder) == ["out.html", "out.json"]
     page = (folder / "out.html").read_text()
-    assert "anonhist release events.csv --epsilon 1 -o out.json --report out.html" in page
+    options = "<span>--epsilon</span> 1 <span>-o</span> out.json <span>--report</span> out.html"
+    assert f"anonhist release events.csv {options}" in page
 
 
 @pytest.mark.slow

@@ -78,7 +78,9 @@ def test_every_number_is_that_of_the_balance(tmp_path: Path, whole: Callable[[st
     assert balance.spent.epsilon == Fraction(10, 8)
     assert "<b>ε = 0.75</b><span>is left of ε = 2</span>" in page
     assert "<b>ε = 1.25</b><span>is spent by 10 releases: 62% of the budget, added up plainly</span>" in page
-    assert "<b>12 charges</b><span>2 without a known file, counted; 2 void: taken back, not counted</span>" in page
+    assert (
+        "<b>12 charges</b><span>in all: 2 without a known file, counted; 2 void: taken back, not counted</span>" in page
+    )
     spent = rows_below(page, "What it was spent on")
     found = {row[0]: row[1:4] for row in spent}
     assert found.pop("left") == ["", "0.75", "38%"]

@@ -176,7 +176,10 @@ def test_commands_are_escaped_or_left_out(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "<pre>anonhist compare &#39;a &lt;b&gt; &amp; &#34;c&#34;.csv&#39; --epsilon 1" in compared_page("all")
+    assert (
+        "<pre>anonhist compare &#39;a &lt;b&gt; &amp; &#34;c&#34;.csv&#39; <span>--epsilon</span> 1"
+        in compared_page("all")
+    )
     monkeypatch.setattr(page_module, "inline_svg", lambda *_, **__: "")  # figures say nothing of commands
     write_report(compared("one budget"), tmp_path / "page.html")
     assert "<pre>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -285,6 +288,7 @@ def test_a_mean_of_zero_stands_at_the_foot() -> None:
     ("means", "marks"),
     [
         ((2.0, 60_000.0), ["10", "100", "1,000", "10,000"]),
+        ((90.0, 2e7), ["100", "1,000", "10,000", "100,000", "1,000,000", "10,000,000"]),
         ((0.0005, 0.2), ["0.001", "0.01", "0.1"]),
         ((30.0, 60.0), ["30", "40", "50", "60"]),
         ((13.0, 70.0), ["20", "50"]),

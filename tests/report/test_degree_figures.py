@@ -14,6 +14,7 @@ from anonhist.graphs import Degrees, EdgePolicy, EdgePrivacy, release_degrees
 from anonhist.graphs.degree_data import DegreeData
 from anonhist.graphs.degree_numbers import degree_ccdf
 from anonhist.graphs.page import NOT_PRIVATE, ccdf_figure
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import k_plus_figure, plot
@@ -49,6 +50,14 @@ def test_released_degrees_are_plotted_as_shares_of_nodes(released_degrees: Relea
         ends = sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
         assert len(ends) >= (0 if name == "empty" else 2)
         assert all(end <= start for (_, end), (start, _) in pairwise(ends))
+
+
+@pytest.mark.slow
+def test_shares_of_few_nodes_are_named_between_all_and_none() -> None:
+    degrees = Degrees(Profile.from_counts([8, 4, 4, 3, 2, 2, 1, 1, 1], unit=PrivacyUnit.edge()), EdgePolicy())
+    few = release_degrees(degrees, privacy=EdgePrivacy(), epsilon=9, simulations=2, source=SeededSource(7))
+    names = [label.get_text() for label in plot(few).axes[0].get_yticklabels(which="both")]
+    assert {"0", "50%", "100%"} <= set(names)
 
 
 @pytest.mark.slow

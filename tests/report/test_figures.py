@@ -22,7 +22,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import guessing_figure, k_plus_figure, plot
-from anonhist.report.figures import BLUE, inline_svg, scale_of_counts, thin
+from anonhist.report.figures import BLUE, inline_svg, prevalences_figure, scale_of_counts, thin
 
 Draw = Callable[[Release], Figure]
 LABELS = {
@@ -185,7 +185,9 @@ def test_thinning_near_the_end_of_int64() -> None:
         (2.5, ["1"], ["2", "3", "4", "6", "8"]),
         (99.0, ["1", "10"], []),
         (40_000.0, ["1", "10", "100", "1,000", "10,000"], []),
-        (3e7, [f"$10^{{{power}}}$" for power in range(8)], []),
+        (184_389.0, ["1", "100", "10,000"], []),
+        (3e7, ["1", "100", "10,000", "1,000,000"], []),
+        (3e8, [f"$10^{{{power}}}$" for power in range(9)], []),
         (9e18, [f"$10^{{{power}}}$" for power in range(0, 19, 2)], []),
     ],
 )
@@ -197,6 +199,19 @@ def test_scales_are_marked_in_words_that_need_no_log_paper(
     scale_of_counts(axes.xaxis, largest)
     assert [label.get_text() for label in axes.get_xticklabels()] == names
     assert [label.get_text() for label in axes.get_xticklabels(minor=True) if label.get_text()] == between
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", [30, 6_309, 180_000, 10**9, 2**60])
+def test_none_and_one_are_both_named(labels: int, make_release: Callable[..., Release]) -> None:
+    release = make_release(Profile([1, 2, 900], [labels, 3, 1]), FrobeniusMechanism(1))
+    for figure in (prevalences_figure(release), k_plus_figure(release)):
+        figure.set_dpi(72)  # that of a page
+        FigureCanvasAgg(figure).draw()
+        ticks = figure.axes[0].yaxis.get_major_ticks()
+        named = [tick.label1.get_text() for tick in ticks if tick.label1.get_visible()]
+        assert named[0] == "0"
+        assert named[1] in {"1", "$10^{0}$"}
 
 
 def test_text_that_looks_like_a_name_or_a_color_is_drawn_as_it_is() -> None:

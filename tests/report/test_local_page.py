@@ -12,14 +12,18 @@ import numpy as np
 import pytest
 from markupsafe import escape
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from numpy.typing import NDArray
 
 from anonhist.local import KRR, FrequencyEstimate
 from anonhist.local.estimate import NormalLimits
 from anonhist.local.page import drawn, facts, label_text, most_frequent, row_texts, share, write_frequencies
 from anonhist.report import plot, write_report
+from anonhist.report.figures import BLUE
 from anonhist.report.shown import Sheet
 
 Named = Callable[[str], Any]
+COLORS = ("ink", "accent", "paper")
 
 
 def _rows(page: str) -> list[list[str]]:
@@ -106,6 +110,23 @@ def test_the_figure_draws_shares_and_intervals(local_estimate: Named) -> None:
     # The first is above.
     bottom, top = axes.get_ylim()
     assert bottom > top
+
+
+def _luminance(color: NDArray[np.float64]) -> float:
+    linear = np.where(color <= 0.03928, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
+
+
+def test_intervals_are_seen_over_the_bars_of_light_and_dark_pages(local_estimate: Named, local_page: Named) -> None:
+    bar = plot(local_estimate("many")).axes[0].patches[0]
+    assert bar.get_facecolor()[:3] == to_rgb(BLUE)  # which is the accent on a page
+    themes = re.findall(r":root \{(.*?)\}", local_page("many"), re.DOTALL)
+    assert len(themes) == 2
+    for theme in themes:
+        ink, accent, paper = (np.array(to_rgb(re.findall(f"--{name}: (#\\w+)", theme)[0])) for name in COLORS)
+        over = _luminance(bar.get_alpha() * accent + (1 - bar.get_alpha()) * paper)
+        high, low = sorted((_luminance(ink), over), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 3  # WCAG 2.1, 1.4.11
 
 
 @pytest.mark.slow

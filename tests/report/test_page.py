@@ -61,7 +61,7 @@ def test_can_be_read_without_seeing_it(read: Any) -> None:
 @pytest.mark.slow
 def test_says_what_was_promised_and_how_to_repeat_it(release: Release, page: str, command: str) -> None:
     assert escape(str(release.guarantee)) in page
-    assert f"<pre>{escape(command)}</pre>" in page
+    assert f"<pre>{escape(command)}</pre>" in re.sub("</?span>", "", page)
     assert "spends the budget once more" in page
     assert release.mechanism.name in page
     assert all(f"{name} = {escape(str(value))}" in page for name, value in release.mechanism.parameters.items())

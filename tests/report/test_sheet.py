@@ -38,7 +38,7 @@ def test_a_title_stands_first_and_the_rest_below_it(tmp_path: Path) -> None:
     assert "What it is. In short." in page
     today = datetime.now(UTC).date()
     # At midnight the page is of the day before.
-    told = re.search(r"Data: logins\.csv\. Written on (\d{4}-\d\d-\d\d), made with anonhist ", page)
+    told = re.search(r"Data: logins\.csv\. Written on <time>(\d{4}-\d\d-\d\d)</time>, made with anonhist ", page)
     assert told is not None
     assert 0 <= (today - datetime.fromisoformat(told[1]).date()).days <= 1
 

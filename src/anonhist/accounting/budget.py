@@ -12,7 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, parse_epsilon, short_decimal
 from anonhist.privacy.conversion import as_kind
-from anonhist.privacy.parameters import raised
+from anonhist.privacy.parameters import for_people
 from anonhist.privacy.unit import parse_kind
 
 _LONGEST_NAME = 200
@@ -203,9 +203,9 @@ def amount(value: Fraction, *, rounding: str = ROUND_CEILING, longest: int = 8) 
     """Format spent ε or δ: exactly if that is short, otherwise rounded up to four digits."""
     exact = short_decimal(value)
     if "/" not in exact and len(exact) <= longest:
-        return raised(exact)
+        return for_people(exact)
     rounded = Context(prec=4, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"≈ {raised(f'{float(rounded):.4g}')}"
+    return f"≈ {for_people(f'{float(rounded):.4g}')}"
 
 
 def amount_left(value: Fraction) -> str:

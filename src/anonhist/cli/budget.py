@@ -12,7 +12,6 @@ import click
 
 from anonhist.errors import DataError, MissingExtraError, UsageError
 from anonhist.privacy import NeighboringRelation, exact_text, short_decimal
-from anonhist.privacy.parameters import raised
 from anonhist.terminal.charging import VARIABLE, ledger_option
 from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber
 from anonhist.terminal.destinations import AskedPage, check_report
@@ -89,12 +88,14 @@ def create(
     DATASET is the name under which its releases are charged. Data about the same people share a budget only if they
     have the same name.
     """
+    from anonhist.accounting.budget import amount
+
     with opened(ledger) as made:
         budget = made.create(dataset, unit, epsilon=epsilon, delta=delta, relation=NeighboringRelation(relation))
         if not quiet:
             say_done(
-                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {raised(short_decimal(budget.delta))} "
-                f"for {unit}s, in {made.shown}"
+                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {amount(budget.delta)} for "
+                f"{unit}s, in {made.shown}"
             )
 
 
@@ -165,7 +166,7 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         planned, missing = schedule(balance, number, with_distributions=True), ""
     except MissingExtraError as error:
         planned, missing = schedule(balance, number, with_distributions=False), error.sentence
-    from anonhist.accounting.budget import amount_left, equal
+    from anonhist.accounting.budget import amount, amount_left, equal
 
     budget, left, each = balance.budget, balance.left, planned.plain
     if as_json:
@@ -189,8 +190,8 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
     if planned.at_delta is not None:
         _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
-            f"{short_decimal(budget.epsilon)} at δ = {raised(f'{float(budget.delta):g}')}, and no ε depends on earlier "
-            "results; the ledger would need a plain budget of "
+            f"{short_decimal(budget.epsilon)} at δ = {amount(budget.delta)}, and no ε depends on earlier results; "
+            "the ledger would need a plain budget of "
             f"{float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
         )
     elif missing:

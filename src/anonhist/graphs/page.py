@@ -223,7 +223,10 @@ def _mark_shares(axes: Axes, foot: float) -> None:
     ]
     axes.set_yticks([mark for mark, _ in marks], [name for _, name in marks])
     between = [digit * 10.0**power for power in range(least - 1, 0) for digit in range(2, 10)] if every == 1 else []
-    axes.set_yticks([mark for mark in between if mark > foot], [""] * sum(mark > foot for mark in between), minor=True)
+    between = [mark for mark in between if mark > foot]
+    # Where there is no other power of ten, some shares between are named as well.
+    named = (0.2, 0.5) if len(marks) == 2 else ()
+    axes.set_yticks(between, [f"{mark:.0%}" if mark in named else "" for mark in between], minor=True)
 
 
 def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) -> None:

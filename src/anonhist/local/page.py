@@ -212,10 +212,12 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     # A few bars are no thicker than many bars.
     thick = 0.62 * _ROW * places.size / tall
     rows, shares = np.arange(places.size), 100 * np.clip(estimate.raw, 0, 1)[places]
-    for is_found, color, name in ((True, BLUE, "significantly above zero"), (False, BAND, "perhaps zero")):
+    # Ink over a bar is seen where the bar is paler than a line.
+    bars = ((True, BLUE, 0.65, "significantly above zero"), (False, BAND, 1.0, "perhaps zero"))
+    for is_found, color, alpha, name in bars:
         at = estimate.significant[places] == is_found
         if at.any():
-            axes.barh(rows[at], shares[at], height=thick, color=color, label=name)
+            axes.barh(rows[at], shares[at], height=thick, color=color, alpha=alpha, label=name)
     low, high = 100 * estimate.intervals[places].T
     name = f"{100 * estimate.level:g}% interval"
     axes.hlines(rows, low, high, color=INK, linewidth=1.3, label=name)

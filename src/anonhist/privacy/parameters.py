@@ -173,8 +173,8 @@ def round_up(value: Fraction) -> str:
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
 
 
-# From 0.001 on, a number is written with its zeros.
-_ZEROS = 3
+# Between 10^-3 and 10^9, numbers are written in full.
+_IN_FULL = range(-3, 10)
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -186,21 +186,21 @@ def with_power(value: Fraction) -> str:
     >>> with_power(Fraction(1, 10**9)), with_power(Fraction(11, 10**8))
     ('10⁻⁹', '1.1 × 10⁻⁷')
     """
-    return raised(round_up(value))
+    return for_people(round_up(value))
 
 
-def raised(number: str) -> str:
-    """Write a number in e-notation with a power of ten; return others as they are.
+def for_people(number: str) -> str:
+    """Write a number that may have an exponent as people do: in full, or with a power of ten.
 
     Examples
     --------
-    >>> raised("1e-09"), raised("1.1e-07"), raised("1.0e-3"), raised("0.5")
-    ('10⁻⁹', '1.1 × 10⁻⁷', '0.001', '0.5')
+    >>> [for_people(number) for number in ("0.25", "1.0e-3", "1e-09", "9.999e+05", "2e+30")]
+    ['0.25', '0.001', '10⁻⁹', '999,900', '2 × 10³⁰']
     """
-    digits, e, power = number.partition("e")
-    if not e:
+    digits, _, power = number.partition("e")
+    if not power:
         return number
-    if -_ZEROS <= int(power) < 0:
-        return f"{Decimal(number).normalize():f}"
-    of_ten = f"10{str(int(power)).translate(RAISED)}"
-    return of_ten if digits.removesuffix(".0") == "1" else f"{digits} × {of_ten}"
+    if int(power) in _IN_FULL:
+        return f"{Decimal(number).normalize():,f}"
+    raised = f"10{str(int(power)).translate(RAISED)}"
+    return raised if digits in {"1", "1.0"} else f"{digits} × {raised}"

@@ -78,7 +78,7 @@ def cards_of(balance: Balance) -> list[tuple[str, str]]:
     unknown = f"{counts[State.UNKNOWN]:,} without a known file, counted" if counts[State.UNKNOWN] else ""
     void = f"{counts[State.VOID]:,} void: taken back, not counted" if counts[State.VOID] else ""
     if unknown or void:
-        cards.append((many(len(balance.items), "charge"), "; ".join(filter(None, (unknown, void)))))
+        cards.append((many(len(balance.items), "charge"), f"in all: {'; '.join(filter(None, (unknown, void)))}"))
     return cards
 
 

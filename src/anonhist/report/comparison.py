@@ -204,7 +204,7 @@ def _digits(low: float, high: float) -> list[tuple[float, str]]:
     return [(mark, format_number(mark, digits=6)) for mark in inside]
 
 
-_MOST_ZEROS = 5
+_MOST_ZEROS = 7
 
 
 def _power_text(power: int, is_plain: bool) -> str:  # noqa: FBT001

@@ -160,8 +160,8 @@ _NAME_TEXT = 8.5
 _MOST_COLUMNS = 3
 # Of the width: text is a little wider in some files and on some screens than where it is measured.
 _FILLED = 0.92
-# Powers of ten that have room when they are written out.
-_MOST_PLAIN = 5
+# Powers of ten that are written out, and how many of these have room.
+_MOST_PLAIN, _MOST_NAMED = 8, 5
 # Numbers from here on are marked in thousands, millions and so on.
 _PLAIN = 100_000
 
@@ -334,9 +334,10 @@ def scale_of_counts(axis: Axis, largest: float) -> None:
     """Mark the powers of ten up to ``largest`` on a log axis: all of them written out, or none."""
     powers = range(math.floor(math.log10(max(largest, 1.0))) + 1)
     is_plain = len(powers) <= _MOST_PLAIN
-    marks = [power for power in powers if power % -(-len(powers) // 10) == 0]
+    every = -(-len(powers) // (_MOST_NAMED if is_plain else 10))
+    marks = powers[::every]
     names = [f"{10**power:,}" if is_plain else f"$10^{{{power}}}$" for power in marks]
-    between = [digit * 10.0**power for power in powers for digit in range(2, 10)] if len(powers) <= 10 else []
+    between = [digit * 10.0**power for power in powers for digit in range(1, 10)] if len(powers) <= 10 else []
     axis.set_ticks([10.0**power for power in marks], names)
     # Where hardly a power of ten fits, the whole numbers between are named as well.
     named = (2, 3, 4, 6, 8) if len(powers) == 1 else ()
@@ -391,8 +392,8 @@ def _width(name: str, size: float) -> float:
 
 
 def _floor(high: NDArray[np.float64]) -> float:
-    """Return where a log scale shows no label at all: below one, by a share of the height."""
-    return float(min(0.5, high.max(initial=1) ** -0.08))
+    """Return where a log scale shows no label at all: below one, by a share of the height that parts the two names."""
+    return float(min(0.5, high.max(initial=1) ** -0.09))
 
 
 def _beyond(levels: NDArray[np.int64]) -> NDArray[np.float64]:
