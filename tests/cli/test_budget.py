@@ -82,6 +82,11 @@ def test_a_smaller_epsilon_is_said_to_need_a_fixed_plan(cli: Cli, tmp_path: Path
     assert "if their ε were fixed beforehand" in " ".join(shown.split())
     planned = cli("budget", "plan", "passwords", "--every", "day", "--for", "1y", "--ledger", path).stdout
     assert "and no ε depends on earlier results" in planned
+    # Of few releases, composed losses are no smaller: there is nothing to choose.
+    assert cli("budget", "create", "few", "--epsilon", "2", "--unit", "user", "--ledger", path).returncode == 0
+    assert cli("budget", "plan", "few", "--every", "week", "--for", "10w", "--ledger", path).stdout == (
+        "few: 10 releases, every week for 10w; ε = 2 of 2 is left\n  each --epsilon 0.2, added up plainly\n"
+    )
 
 
 def test_verify_finds_edits(address: str, cli: Cli) -> None:

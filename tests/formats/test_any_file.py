@@ -65,6 +65,7 @@ def test_surveys_and_sketches_are_read(tmp_path: Path) -> None:
         ('{"format": ["anonhist/release"]}', "its format is not one of"),
         ('{"format": "anonhist/release"', "is not a file of this program that can be read: it is not valid JSON."),
         ('{"format": "anonhist/tally", "version": 1}', "'PATH' is not a tally that can be read: "),
+        ('{"format": "anonhist/grouped-release", "version": 1}', "'PATH' is not a grouped release that can be read: "),
         ('{"format": "anonhist/sketch", "version": 1}', "'PATH' is not a sketch that can be read: "),
     ],
 )

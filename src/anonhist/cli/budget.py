@@ -187,7 +187,8 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
     )
     typed, about = _typed(each.epsilon), f"{float(each.epsilon):.4g}"
     _say(f"  each --epsilon {typed}{'' if typed == about else f' (about {about})'}, added up plainly")
-    if planned.at_delta is not None:
+    # Of few releases, composed losses are no smaller.
+    if planned.at_delta is not None and planned.at_delta > each.epsilon:
         _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
             f"{short_decimal(budget.epsilon)} at δ = {amount(budget.delta)}, and no ε depends on earlier results; "

@@ -203,7 +203,7 @@ class FileKind(Generic[T]):
                 and said in {kind.format for kind in KINDS.values()}
                 and said != f"anonhist/{self.name}"
             ):
-                raise DataError(f"its format says that it is a {said.removeprefix('anonhist/')}")
+                raise DataError(f"its format says that it is a {_in_words(said.removeprefix('anonhist/'))}")
             return self.decoders[ending](document)
 
 
@@ -223,7 +223,13 @@ def naming_file(name: str, path: str | Path) -> Iterator[None]:
     try:
         yield
     except (DataError, UsageError) as error:
-        raise DataError(f"{str(path)!r} is not a {name} that can be read: {str(error).removesuffix('.')}.") from None
+        what = f"a {_in_words(name)} that can be read"
+        raise DataError(f"{str(path)!r} is not {what}: {str(error).removesuffix('.')}.") from None
+
+
+def _in_words(name: str) -> str:
+    """Return a grouped-release as a grouped release."""
+    return name.replace("-", " ")
 
 
 _ENDINGS = (".json", ".parquet")
