@@ -114,7 +114,7 @@ def test_verify_finds_edits(address: str, cli: Cli) -> None:
         (("create", "x", "--epsilon", "0", "--unit", "user"), 2, "--epsilon must be a finite number greater than zero"),
         (("create", "x", "--epsilon", "1", "--delta", "1", "--unit", "user"), 2, "--delta must be below 1"),
         (("create", "x", "--epsilon", "1", "--unit", "person"), 2, "there is no 'person'"),
-        (("create", "x", "--epsilon", "1"), 2, "--unit"),
+        (("create", "x", "--epsilon", "1"), 2, "with --unit item, user, label, edge or node; there is no default"),
         (
             ("create", " x", "--epsilon", "1", "--unit", "user"),
             2,

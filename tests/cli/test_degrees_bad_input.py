@@ -28,7 +28,7 @@ def files(folder: Path) -> Path:
 
 # What is refused before edges are read: there is no such file, and nobody says so.
 UNREAD: list[tuple[tuple[str, ...], str]] = [
-    ((), "--unit edge or --unit node; there is no default"),
+    ((), "with --unit edge or node; there is no default"),
     (("--unit", "edge"), "such as --epsilon 1; there is no default"),
     (("--epsilon", "1"), "Choose what to protect"),
     (("--unit", "user", "--epsilon", "1"), "'user'"),

@@ -55,7 +55,7 @@ _MISSING = {
         "Choose how values are randomized, such as --mechanism subset-selection; 'anonhist local recommend' finds the "
         "most accurate one"
     ),
-    "unit": "Choose what to protect, --unit edge or --unit node; there is no default",
+    "unit": "Choose what to protect, with --unit {choices}; there is no default",
 }
 # Options of other commands and of other programs, and their possible meanings: the first that a command has counts.
 MEANT = {
@@ -233,7 +233,10 @@ def _as_sentence(error: click.ClickException) -> str:
         told = no_such_option(error.option_name, context.command)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         # Choices are listed one per line, but an error is one line.
-        told = _MISSING.get(error.param.name or "", " ".join(told.split()))
+        *first, last = getattr(error.param.type, "choices", None) or ("",)
+        told = _MISSING.get(error.param.name or "", " ".join(told.split())).replace(
+            "{choices}", f"{', '.join(first)} or {last}" if first else last
+        )
     elif isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "format_":
         told = (
             f"{told.rstrip('.')}: --format sets what a row holds. CSV files are recognized by their ending; for CSV in "
