@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonhist.catalogue import MECHANISMS, RANDOMIZERS
+from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS, RANDOMIZERS
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.local.mechanisms import survey_class
 from anonhist.local.survey import Survey
@@ -36,13 +36,6 @@ LABELS = tuple(f"label {number}" for number in range(20))
 # How what threads share is made, and what each does with it and with words of its own.
 Task = tuple[Callable[[], Any], Callable[[Any, RandomSource], Any]]
 
-NUMBERS: dict[str, dict[str, int]] = {
-    "isotonic": {"public_labels": 20},
-    "cumulative": {"public_cap": 50},
-    "prevalence": {"public_cap": 50},
-    "bounded-partition": {"public_items": 100},
-    "relaxed-partition": {"public_items": 100},
-}
 SETTINGS: dict[str, dict[str, Any]] = {
     "warner": {"alphabet": 2},
     "subset-selection": {"alphabet": LABELS, "subset_size": 3},
@@ -56,9 +49,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 def central(name: str, epsilon: str, profile: Profile = PROFILE) -> Task:
     def make() -> Any:
-        return named_mechanism(
-            name, epsilon, PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, NUMBERS.get(name, {})
-        )
+        numbers = {option: 100 for option in MECHANISMS[name].options if option in PUBLIC_NUMBERS}
+        return named_mechanism(name, epsilon, PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, numbers)
 
     return make, lambda mechanism, source: mechanism.release(profile, source=source).profile
 

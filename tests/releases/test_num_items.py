@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from anonhist.catalogue import MECHANISMS as CATALOGUE
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
 from anonhist.mechanisms import (
@@ -17,6 +18,7 @@ from anonhist.mechanisms import (
     PrivHistMechanism,
 )
 from anonhist.mechanisms.noise import of_prevalences, of_sums, weighted_quantile
+from anonhist.mechanisms.releasing import mechanism_class
 from anonhist.mechanisms.setting import make_release
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import PrivacyUnit
@@ -42,6 +44,11 @@ MECHANISMS: dict[str, CentralMechanism] = {
     "cumulative": CumulativeMechanism("0.5", public_cap=400),
     "privhist": PrivHistMechanism("0.5"),
 }
+
+
+def test_every_mechanism_with_intervals_from_noisy_values_is_tried() -> None:
+    kept = {name for name in CATALOGUE if mechanism_class(name).keeps_noisy_values}
+    assert kept <= {mechanism.name for mechanism in MECHANISMS.values()}
 
 
 @pytest.mark.slow
