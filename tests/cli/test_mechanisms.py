@@ -51,7 +51,7 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     assert release.mechanism.name == row.split(",", maxsplit=1)[0]
     assert expected.items() <= release.mechanism.parameters.items()
     assert abs(release.profile.num_labels - 3) < 3
-    promise = f"Promise: {release.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}\n"
+    promise = f"Promise: {release.guarantee.for_people.replace(f'; {NOISE_IS_EXACT}', '')}\n"
     assert f"can become practically certain: practically no protection.\n{promise}" in done.stdout.replace(
         ", apart from δ = 10⁻⁹", ""
     )

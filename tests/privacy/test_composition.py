@@ -191,7 +191,7 @@ def test_epsilon_and_delta_add_up_exactly() -> None:
         (Fraction(1, 10), Fraction(1, 3)),
     )
     assert total.sentence == (
-        "8/15-differentially private (δ ≤ 0.34) for 3 releases together when one item is added or removed; "
+        "8/15-differentially private (δ ≤ 3.4e-1) for 3 releases together when one item is added or removed; "
         "noise is exact."
     )
 

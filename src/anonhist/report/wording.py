@@ -32,7 +32,7 @@ def promise_lines(guarantee: Guarantee, *, doubt: str = "") -> list[tuple[str, s
     ``doubt`` is what somebody asks who sees the results, if not what follows from the unit.
     """
     # Files have it whole: a clause on arithmetic that limits nothing is left out.
-    sentence, clause = guarantee.sentence, free_arithmetic(guarantee)
+    sentence, clause = guarantee.for_people, free_arithmetic(guarantee)
     lines = [
         ("Protection", _protection(guarantee, guarantee.epsilon, doubt)),
         ("Promise", sentence.replace(f"; {clause}", "", 1) if clause else sentence),
