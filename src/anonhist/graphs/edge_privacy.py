@@ -142,7 +142,7 @@ class EdgeMechanism:
         )
 
     def evidence(self, found: Evidence) -> Evidence:
-        """Return evidence from noisy values; if the number of nodes is known, also about nodes without an edge.
+        """Return evidence from noisy values; if the number of nodes is known, it includes nodes without an edge.
 
         All other nodes have a degree of 1 or more, so φ_0 and its interval follow from their number.
         """

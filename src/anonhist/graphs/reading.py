@@ -121,7 +121,7 @@ def read_edges(
     Raises
     ------
     DataError
-        If the data cannot be used, or an edge has an end that is not listed; the message contains no value of them.
+        If the data cannot be used, or an edge has an end that is not listed; the message contains none of their values.
     UsageError
         If the call contradicts itself, or does not say which of several columns to read.
 

@@ -139,7 +139,7 @@ def read_profile(
     ------
     DataError
         If the data cannot be used, such as floats of 2^53 and more among labels or users, which no longer distinguish
-        whole numbers; the message contains no value of them. If a column is missing, ``error.columns`` lists the
+        whole numbers; the message contains none of their values. If a column is missing, ``error.columns`` lists the
         existing columns, which the message leaves out if they might be a row of data.
     UsageError
         If the call contradicts itself.

@@ -55,7 +55,7 @@ class Guarantee:
 
     Notes
     -----
-    Guarantees of releases from the same data add up, also if a later release was chosen by the results of an earlier
+    Guarantees of releases from the same data add up, even if a later release was chosen by the results of an earlier
     one: ``first + second``. Those for different units or relations are converted if that is sound, as
     :meth:`for_neighbors` says, and refused otherwise. Proof: docs/proofs/composition.md.
 
@@ -399,7 +399,7 @@ class Promising(Protocol):
 def compose(releases: Iterable[Guarantee | Promising]) -> Guarantee:
     """Return the joint guarantee of several releases from the same data.
 
-    ε and δ add up, exactly, also if a later release was chosen by the results of earlier ones.
+    ε and δ add up, exactly, even if a later release was chosen by the results of earlier ones.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def update_sketch(
     Raises
     ------
     DataError
-        If the data cannot be used; the message contains no value of them. Earlier data stay counted:
+        If the data cannot be used; the message contains none of their values. Earlier data stay counted:
         :func:`~anonhist.sketches.files.sketch_in_place` leaves a file unchanged.
     UsageError
         If the call contradicts itself or the sketch's unit.
