@@ -55,6 +55,7 @@ napoleon_use_rtype = False
 napoleon_custom_sections = ["Guarantees"]
 python_use_unqualified_type_names = True
 add_module_names = False
+toc_object_entries_show_parents = "hide"  # the column beside the page is narrow
 maximum_signature_line_length = 80  # longer ones have a line for each parameter
 
 sphinx_gallery_conf = {
