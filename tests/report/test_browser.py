@@ -176,6 +176,17 @@ def test_no_groups_stick_out_of_a_narrow_window(groups_page: Callable[[int], str
 
 
 @pytest.mark.slow
+def test_no_column_of_groups_is_cut_off_on_paper(groups_page: Callable[[int], str], tmp_path: Path) -> None:
+    path = tmp_path / "groups.html"
+    # As wide as A4 between margins of a centimeter.
+    printed = (
+        add_measuring(groups_page(3)).replace("@media print", "@media all").replace("inside = 400", "inside = 718")
+    )
+    path.write_text(printed, encoding="utf-8")
+    assert measure_page(path, tmp_path)[0] == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [None, 1, 3])
 def test_no_windows_stick_out_of_a_narrow_window(number: int | None, tmp_path: Path) -> None:
     days = tuple(f"2026-11-{day:02}" for day in range(1, 15))
