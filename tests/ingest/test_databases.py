@@ -108,14 +108,21 @@ def test_a_database_of_another_kind_is_said_to_be_one(tmp_path: Path, refuse: Re
     assert "remote" not in message
 
 
-@pytest.mark.parametrize("name", ["shop.db", "shop.duckdb", "shop.sqlite", "shop.sqlite3", "mysql://shop/t"])
-def test_how_databases_are_named_is_said_where_one_is_not(tmp_path: Path, refuse: Refused, name: str) -> None:
-    (tmp_path / name.partition(":")[0]).write_text("a\n")
-    named = name if ":" in name else str(tmp_path / name)
+@pytest.mark.parametrize(
+    ("name", "schemes"),
+    [("shop.db", "sqlite duckdb"), ("shop.duckdb", "duckdb"), ("shop.sqlite", "sqlite"), ("shop.sqlite3", "sqlite")],
+)
+def test_a_file_of_a_database_is_told_its_url(tmp_path: Path, refuse: Refused, name: str, schemes: str) -> None:
+    path = tmp_path / name
+    path.write_text("a\n")
+    told = f"Read a database as {' or '.join(f'{scheme}:///{path}' for scheme in schemes.split())}, and name"
+    assert told in refuse(UsageError, str(path), table="t", label="a")
+    assert told in refuse(UsageError, str(path), label="a")
+
+
+def test_databases_that_are_not_read_are_told_which_are(refuse: Refused) -> None:
     told = "duckdb:///FILE, sqlite:///FILE, postgresql://…, bigquery://…, clickhouse://…, databricks://…, snowflake://…"
-    assert told in refuse(UsageError, named, table="t", label="a")
-    if named != name:
-        assert told in refuse(UsageError, named, label="a")
+    assert told in refuse(UsageError, "mysql://shop/t", table="t", label="a")
 
 
 def test_a_database_that_this_program_writes_is_read_through_its_connection(tmp_path: Path, refuse: Refused) -> None:
