@@ -228,7 +228,7 @@ def naming_file(name: str, path: str | Path) -> Iterator[None]:
 
 
 def _in_words(name: str) -> str:
-    """Return a grouped-release as a grouped release."""
+    """Return the name of a kind of file as words, such as "grouped release" for "grouped-release"."""
     return name.replace("-", " ")
 
 
