@@ -46,7 +46,7 @@ NO_PURPOSE = "(no purpose given)"
 
 
 class Purpose(NamedTuple):
-    """What releases for one purpose cost together; ``name`` is empty if no purpose was given."""
+    """The total cost of the releases for one purpose; ``name`` is empty if no purpose was given."""
 
     name: str
     releases: int
@@ -54,7 +54,7 @@ class Purpose(NamedTuple):
 
 
 def purposes_of(balance: Balance) -> list[Purpose]:
-    """Return what was spent for each purpose, the largest ε first; void charges are left out."""
+    """Return what was spent on each purpose, the largest ε first; void charges are left out."""
     found: dict[str, Purpose] = {}
     for each in balance.items:
         if each.state is not State.VOID:
@@ -65,7 +65,7 @@ def purposes_of(balance: Balance) -> list[Purpose]:
 
 
 def _purpose_rows(balance: Balance) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return a row for each purpose, for what further purposes cost together, and for what is left."""
+    """Return a row for each purpose, one for the total of further purposes, and one for what is left."""
     purposes, budget = purposes_of(balance), balance.budget
     if not purposes:
         return []
@@ -83,13 +83,13 @@ def _purpose_row(
     name: str, releases: str, cost: Cost, budget: Budget, *, number: str | None = None
 ) -> tuple[str, tuple[str, ...], str]:
     """Return a name, numbers, and the width of a bar in percent."""
-    # A damaged ledger may have spent more than there was.
+    # A damaged ledger can have spent more than its budget.
     width = min(max(float(100 * cost.epsilon / budget.epsilon), 0.0), 100.0)
     return name, (releases, number or amount(cost.epsilon), share_of(cost, budget)), f"{width:.2f}"
 
 
 def _charge_row(item: Item) -> tuple[Any, ...]:
-    """Return the state, the entry and its time, its costs, and texts, of which the last may be long."""
+    """Return the state, the entry and its time, its costs, and pairs of texts, the last of which may be long."""
     charge, cost, reason = item.charged.charge, item.charged.cost, getattr(item.outcome, "reason", "")
     return (
         item.state.name.lower(),
@@ -101,17 +101,17 @@ def _charge_row(item: Item) -> tuple[Any, ...]:
     )
 
 
-# So many places across are drawn: more than a screen has for it.
+# The most places across that are drawn: more than a screen has room for.
 PLACES = 400
-# Up to here each charge that counts has a mark; void ones and those without a known file always have.
+# Up to this number, each charge that counts has a mark; void charges and unknown ones always have one.
 MOST_MARKED = 60
 _SECONDS = 86_400
-# In days: the years 1 to 9999, of a clock that was wrong, are all that dates have.
+# In days: dates have only the years 1 to 9999, which matter if a clock was wrong.
 _EARLIEST, _LATEST = (
     moment.timestamp() / _SECONDS
     for moment in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
 )
-# In days: nothing shorter is drawn as wide as the figure.
+# In days: a shorter time is not drawn as wide as the figure.
 _LEAST_SPAN = 1 / 24
 _MOST_TICKS = 5
 _MARKS = {
@@ -123,9 +123,9 @@ _MARKS = {
 
 @dataclass(frozen=True, eq=False)
 class Spending:
-    """The charges of a budget in the order of their times, with the running sum of ε.
+    """The charges of a budget in order of time, with the running sum of ε.
 
-    ``days`` count from 1970. ``spent`` is the ε of each and all before it, without those that are void.
+    ``days`` count from 1970. ``spent`` is the ε of each charge and all before it, without void charges.
     """
 
     items: tuple[Item, ...]
@@ -145,22 +145,22 @@ class Spending:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """From when to when it is drawn."""
+        """The first and the last moment of the figure."""
         first, last = float(self.days[0]), float(self.days[-1])
         margin = max(0.04 * (last - first), (_LEAST_SPAN - (last - first)) / 2)
         return max(first - margin, _EARLIEST), min(last + margin, _LATEST)
 
     def places(self) -> NDArray[np.int64]:
-        """Return at which place across the figure each charge is."""
+        """Return the place of each charge across the figure."""
         start, end = self.ends
         return np.floor(PLACES * (self.days - start) / (end - start)).astype(np.int64)
 
     def thinned(self) -> NDArray[np.int64]:
-        """Return which charges are drawn: the last at each place, by which all before it are spent too."""
+        """Return which charges are drawn: the last at each place, whose sum includes all before it."""
         return np.flatnonzero(_is_last(self.places()))
 
     def marked(self, state: State) -> NDArray[np.int64]:
-        """Return which charges of a state have a mark: of several at one place the last."""
+        """Return which charges of a state have a mark: the last of several at one place."""
         has_state = np.array([each.state is state for each in self.items], dtype=bool)
         if state is State.RELEASED and has_state.sum() > MOST_MARKED:
             return np.zeros(0, dtype=np.int64)
@@ -168,7 +168,7 @@ class Spending:
         return np.compress(_is_last(self.places()[chosen]), chosen)
 
     def hover(self, balance: Balance) -> Hover:
-        """Return what is told to whoever points at a charge."""
+        """Return the texts that charges show under the pointer."""
         sums = list(accumulate(each.cost.epsilon for each in self.items))
         drawn = self.thinned().tolist()
         return Hover([self.days[at] for at in drawn], [self._told(at, amount(sums[at]), balance) for at in drawn])
@@ -186,7 +186,7 @@ def _is_last(places: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def budget_figure(balance: Balance) -> Figure:
-    """Draw ε spent against time, the limit above it, with a mark for each charge where there is room."""
+    """Draw ε spent against time, below the limit, with a mark for each charge if there is room."""
     figure, axes = canvas("ε spent, added up plainly", "")
     limit = float(balance.budget.epsilon)
     if not balance.items:
@@ -252,7 +252,7 @@ _CAPTION = "ε spent by all charges that count, added up plainly, against the bu
 
 
 def write_budget(balance: Balance, sheet: Sheet, *, verification: Verification | None = None) -> None:
-    """Write the page of a budget; with ``verification`` None it says that the ledger was not checked."""
+    """Write the page of a budget; without a ``verification``, it says that the ledger was not checked."""
     chain = chain_of(verification)
     is_damaged = verification is not None and bool(verification.problems)
     budget = balance.budget
@@ -296,7 +296,7 @@ def _over_time(balance: Balance) -> dict[str, Any]:
 
 
 def _marks(balance: Balance, spending: Spending) -> str:
-    """Say what the marks mean that there are."""
+    """Say what the marks in the figure mean."""
     states = {each.state for each in balance.items}
     written = (
         "Dots are charges whose release was written."

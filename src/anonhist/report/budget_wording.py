@@ -1,4 +1,4 @@
-"""What a page says of a budget: plain text, not yet HTML."""
+"""Sentences about a budget for its page: plain text, not yet HTML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anonhist.properties.estimate import percent
 from anonhist.report.wording import doubt_about, factor, many, worth
 
 _MOST_CONDITIONS = 3
-# Of the plain sum: an ε that is hardly smaller would only confuse.
+# As a share of the plain sum: an ε that is hardly smaller would only confuse.
 _WORTH_SAYING = Fraction(99, 100)
 NUMBERING = "Entries are numbered through the whole ledger; budgets, written files and voids are entries, too."
 _NOT_SHOWN = (
@@ -25,9 +25,9 @@ _NOT_SHOWN = (
 
 
 def composed_epsilon(balance: Balance) -> Fraction | None:
-    """Return ε of all releases together at the δ of the budget, if it is clearly smaller than the plain sum and known.
+    """Return the ε of all releases together at the budget's δ, if it is known and clearly smaller than the plain sum.
 
-    None also stands for a missing dp-accounting, and for a δ that the releases exceed.
+    The result is None, too, if dp-accounting is missing, or if the releases exceed that δ.
     """
     from anonhist.privacy.conversion import epsilon_at
 
@@ -42,19 +42,19 @@ def composed_epsilon(balance: Balance) -> Fraction | None:
 
 
 def headline(budget: Budget) -> str:
-    """Say what the page is about."""
+    """Return the headline of the page."""
     return f"The privacy budget of {budget.dataset}"
 
 
 def change_of(budget: Budget, *, verb: bool = False) -> str:
-    """Say what the budget hides."""
+    """Name the change that the budget hides."""
     if budget.relation is NeighboringRelation.SUBSTITUTE:
         return f"replacing any one {budget.kind} by another" if verb else f"one {budget.kind} replaced by another"
     return f"adding or removing any one {budget.kind}" if verb else f"one {budget.kind} added or removed"
 
 
 def warning_of(balance: Balance) -> str:
-    """Return a warning where so much is spent that hardly anybody is protected; else nothing."""
+    """Return a warning if so much is spent that hardly anybody is protected; else nothing."""
     spent = balance.spent.epsilon
     if spent < WARNED_FROM:
         return ""
@@ -63,7 +63,7 @@ def warning_of(balance: Balance) -> str:
 
 
 def cards_of(balance: Balance) -> list[tuple[str, str]]:
-    """Return the numbers that are told first, each with what it is."""
+    """Return the numbers that are shown first, each with its meaning."""
     budget, spent, left = balance.budget, balance.spent, balance.left
     counts = Counter(each.state for each in balance.items)
     counting = len(balance.items) - counts[State.VOID]
@@ -83,7 +83,7 @@ def cards_of(balance: Balance) -> list[tuple[str, str]]:
 
 
 def share_of(cost: Cost, budget: Budget) -> str:
-    """Write which share of the ε of a budget this is."""
+    """Write a cost as a share of the budget's ε."""
     return percent(float(cost.epsilon / budget.epsilon))
 
 
@@ -104,7 +104,7 @@ def stake(budget: Budget, cost: Cost, *, results: str) -> list[str]:
 
 
 def weaker_stake(balance: Balance) -> list[str]:
-    """Say the same of the smaller ε at the δ of the budget, if there is one."""
+    """Say the same about the smaller ε at the budget's δ, if there is one."""
     smaller, budget = composed_epsilon(balance), balance.budget
     if smaller is None:
         return []
@@ -120,7 +120,7 @@ def weaker_stake(balance: Balance) -> list[str]:
 
 
 def conditions_of(balance: Balance) -> list[str]:
-    """Say what must be true for the guarantees of the releases to hold, if anything."""
+    """Say what must be true for the releases' guarantees to hold, if anything."""
     named = dict.fromkeys(
         clause
         for each in balance.items
@@ -135,7 +135,7 @@ def conditions_of(balance: Balance) -> list[str]:
 
 
 def not_covered(budget: Budget) -> list[str]:
-    """Say what a budget does not cover, first what follows from its unit."""
+    """Return what a budget does not cover, beginning with what follows from its unit."""
     of_unit = (
         "Items of a user that a release does not count: each release names how many it counts."
         if budget.kind == "user"

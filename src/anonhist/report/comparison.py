@@ -36,12 +36,12 @@ def units() -> dict[str, str]:
 
 
 def scale(metric: str) -> float:
-    """Return what a metric is multiplied by to be in that unit."""
+    """Return the factor that converts a metric to that unit."""
     return 100.0 if units()[metric].startswith("%") else 1.0
 
 
 def cell(comparison: Comparison, mechanism: str, epsilon: Fraction, metric: str) -> str:
-    """Write one mean with its standard error, marked where it is among the best."""
+    """Write one mean with its standard error, marked if it is among the best."""
     row = comparison.row(mechanism, epsilon, metric)
     if row is None:
         return "–"
@@ -55,7 +55,7 @@ def mean_text(row: ComparisonRow) -> str:
 
 
 def ranking(comparison: Comparison, epsilon: Fraction, metric: Metric) -> str:
-    """Write the means at one epsilon, a line each, the lowest first."""
+    """Write the means at one epsilon, one per line, the lowest first."""
     rows = [row for row in comparison.rows if (row.epsilon, row.metric) == (epsilon, metric.name)]
     lines = [f"{row.mechanism}: {mean_text(row)}" for row in sorted(rows, key=lambda row: row.mean)]
     return "\n".join([f"ε = {short_decimal(epsilon)}, {metric.title}, in {units()[metric.name]}", *lines])
@@ -64,7 +64,7 @@ def ranking(comparison: Comparison, epsilon: Fraction, metric: Metric) -> str:
 def advice(comparison: Comparison) -> str:
     """Say which mechanism to use: auto wherever no other errs measurably less, else the one that errs least.
 
-    Nothing where there is only one: it was compared with no other.
+    It says nothing if there is only one mechanism: it was compared with no other.
     """
     if len(comparison.mechanisms) == 1:
         return ""
@@ -83,7 +83,7 @@ def advice(comparison: Comparison) -> str:
 
 
 def basis(comparison: Comparison) -> str:
-    """Say what was compared on, and how often."""
+    """Say on which data mechanisms were compared, and how often."""
     return (
         f"Compared on {many(comparison.items, 'item')} of {many(comparison.labels, 'label')}, with "
         f"{comparison.repeats} releases per mechanism and epsilon; each protects {comparison.unit}, "
@@ -92,12 +92,12 @@ def basis(comparison: Comparison) -> str:
 
 
 def change(comparison: Comparison) -> str:
-    """Say what may not show in a release."""
+    """Name the change that a release hides."""
     return "replaced by another" if (comparison.relation is NeighboringRelation.SUBSTITUTE) else "added or removed"
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Say what else a reader must know, parameters in backticks: what auto picked, what was taken, what was skipped."""
+    """Say what auto picked, what was taken from the data, and what was skipped, with parameters in backticks."""
     said = []
     picked: dict[str, list[Fraction]] = {}
     for epsilon, name in comparison.picked:
@@ -117,7 +117,7 @@ def _list(epsilons: Sequence[Fraction]) -> str:
     return f"epsilon {', '.join(map(short_decimal, epsilons))}"
 
 
-# Mark, dashes and color each tell mechanisms apart; auto is a ring around whatever it picked.
+# Mark, dashes and color each tell mechanisms apart; auto is a ring around its pick.
 _MARKS = ("s", ".", "^", "D", "v", "X", "P", "*")
 _DASHES = (
     *("-", (0, (5, 2)), (0, (1, 1.5)), "-."),
@@ -129,13 +129,13 @@ _RING, _MARK_SIZE = 9.0, 5.5
 def comparison_figure(comparison: Comparison, metric: Metric = METRICS[0], *, legend: bool = True) -> Figure:
     """Draw the mean of a metric against epsilon, a line per mechanism, with bars of ± two standard errors.
 
-    A mean of zero, which a log scale does not show, is drawn at the foot, marked 0.
+    A mean of zero, which a log scale does not show, is drawn at the bottom and marked 0.
     """
     figure, axes = canvas(f"{metric.title}, in {units()[metric.name]}", "epsilon", size=(4.6, 4.4 if legend else 3.3))
     factor = scale(metric.name)
     rows = [row for row in comparison.rows if row.metric == metric.name]
     ends = [(factor * row.mean, 2 * factor * row.standard_error) for row in rows if row.mean > 0]
-    # A bar may reach down to zero and below: it is cut where a third of its mean is left.
+    # A bar can reach down to zero and below, so it is cut at a third of its mean.
     low = min((max(mean - bar, mean / 3) for mean, bar in ends), default=1.0)
     high = max((mean + bar for mean, bar in ends), default=1.0)
     foot = low / 2 if len(ends) < len(rows) else low
@@ -155,7 +155,7 @@ def comparison_figure(comparison: Comparison, metric: Metric = METRICS[0], *, le
 
 
 def line_style(place: int) -> dict[str, Any]:
-    """Return how Matplotlib draws the mechanism at this place of a list that begins with auto, alike in all figures.
+    """Return the style, the same in all figures, of the mechanism at this place of a list that begins with auto.
 
     The first eight mechanisms differ in mark, in dashes and in color; the first 64 in the pair of mark and dashes.
     """
@@ -180,7 +180,7 @@ def _draw(axes: Axes, name: str, points: Sequence[tuple[float, float, float]], f
 
 
 def _mark_powers(axis: Axis, low: float, high: float, *, zero: float | None) -> None:
-    """Mark powers of ten on a log axis, some six at most; where there are few, other round numbers."""
+    """Mark powers of ten on a log axis, some six at most, or other round numbers if there are few."""
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
     # All are written out, or none.
     is_plain = all(abs(power) <= _MOST_ZEROS for power in powers)
@@ -194,7 +194,7 @@ def _mark_powers(axis: Axis, low: float, high: float, *, zero: float | None) -> 
 
 
 def _digits(low: float, high: float) -> list[tuple[float, str]]:
-    """Return numbers of one digit and zeros, or of two where there are few of one, between two close ends."""
+    """Return numbers of one digit and zeros between two close ends, or of two digits if those are few."""
     least = math.floor(math.log10(low))
     for digits in ((1, 2, 5), range(1, 10), [tenth / 10 for tenth in range(10, 100)]):
         marks = [digit * 10.0**power for power in (least, least + 1) for digit in digits]
@@ -228,7 +228,7 @@ def _mark_budgets(axes: Axes, comparison: Comparison) -> None:
 def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
     """Write a page with the errors of each mechanism against ε: what to use, then plots, then numbers.
 
-    It tells of the data as much as the comparison does, and says so first.
+    It reveals as much about the data as the comparison does. It says so first, unless that was made from a release.
     """
     subtitle = "Real releases were compared with the data that they were made from."
     first, *others = METRICS

@@ -44,10 +44,10 @@ _VISIBLE = 1e-3
 
 @dataclass(frozen=True)
 class View:
-    """How people look at one kind of curve: what it is, what its axes count, and how to read it.
+    """How to show one kind of curve: what it is, what its axes count, and how to read it.
 
-    ``place`` is one x in words, ``told`` what a value says there. ``first`` is the x of the values that are told first,
-    where they are not those of the data. ``is_share`` means values in percent.
+    ``place`` is one x in words, and ``told`` says what a value there means. ``first`` has the x of the values that are
+    shown first, if they are not those of the data. ``is_share`` means values in percent.
     """
 
     title: str
@@ -108,7 +108,7 @@ VIEWS = {
 
 
 def view_of(curve: Curve) -> View:
-    """Return how to look at a curve, of whatever kind."""
+    """Return how to show a curve of any kind."""
     x_name, value_name = curve.x_name, curve.value_name
     title = f"{value_name} against {x_name}".capitalize()
     plain = View(title, "", x_name, value_name, f"{x_name} = {{}}", f"{value_name} at {{}}", "")
@@ -116,17 +116,17 @@ def view_of(curve: Curve) -> View:
 
 
 def is_empty(curve: Curve) -> bool:
-    """Return whether there were no data: a curve of any has a value above zero."""
+    """Return whether there were no data: the curve of any data has a value above zero."""
     return not bool(curve.value.any())
 
 
 def ring_of(curve: Curve) -> int | None:
-    """Return the point that is the data as they are, where the others are something else."""
+    """Return the point that stands for the data themselves, if the others do not."""
     return curve.kinds.index("observed") if curve.kinds.count("observed") == 1 < len(curve) else None
 
 
 def notes(curve: Curve) -> tuple[str, ...]:
-    """Say to which side the curve is off, and where an assumption visibly fails."""
+    """Say in which direction the curve is biased, and whether an assumption visibly fails."""
     rises = curve.x_name == "orders" and bool(np.any(np.diff(curve.value) > _VISIBLE * curve.value[1:]))
     note = "Hill numbers of any distribution fall with their order: where these rise, the data are too few to tell."
     first = f"There is no interval: {curve.why_unknown}." if curve.why_unknown else curve.bias
@@ -135,18 +135,18 @@ def notes(curve: Curve) -> tuple[str, ...]:
 
 
 def band_name(curve: Curve) -> str:
-    """Name the band by its level, and by what it holds."""
+    """Name the band by its level and the errors that it covers."""
     is_short = curve.bias and not curve.why_unknown
     return f"{100 * curve.level:g}% interval" + (f" ({_causes(curve)}, no bias)" if is_short else "")
 
 
 def _causes(curve: Curve) -> str:
-    """Name the causes of error that a band covers: of data there is no noise."""
+    """Name the causes of error that a band covers: exact data have no noise."""
     return "sampling" if curve.guarantee is None else "sampling and noise"
 
 
 def value_text(curve: Curve, at: int) -> str:
-    """Write the value at one point as people read it: shares in percent, digits as far as the error allows two."""
+    """Write the value at one point as people read it: shares in percent, digits up to the second digit of the error."""
     return _with_digits(curve, at, curve.value) + _unit(curve)
 
 
@@ -167,7 +167,7 @@ def _with_digits(curve: Curve, at: int, values: NDArray[np.float64]) -> str:
 
 
 def _error(curve: Curve, at: int, errors: NDArray[np.float64]) -> float:
-    """Return an error at one point, or 0 where it is the rounding of floats alone."""
+    """Return an error at one point, or 0 if it is only the rounding of floats."""
     error = float(errors[at])
     return error if error > _ROUNDING * abs(float(curve.value[at])) else 0.0
 
@@ -194,18 +194,18 @@ def place_text(curve: Curve, at: int) -> str:
 
 
 def shown_kinds(curve: Curve) -> tuple[str, ...]:
-    """Return what each point is, where there is more than one answer."""
+    """Return the kind of each point, if there is more than one kind."""
     return curve.kinds if len(set(curve.kinds)) > 1 else ()
 
 
 def parts_text(curve: Curve, at: int) -> list[str]:
-    """Write the standard error of each cause at one point, where there are several causes."""
+    """Write the standard error of each cause at one point, if there are several causes."""
     scale = 100.0 if view_of(curve).is_share else 1.0
     return [f"{format_number(scale * _error(curve, at, errors), digits=2)}{_unit(curve)}" for _, errors in curve.parts]
 
 
 def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:
-    """Return which points to put in a table of some ``most`` rows: those nearest to round x, both ends and the ring."""
+    """Return the points for a table of some ``most`` rows: those nearest to round x, both ends and the ring."""
     last = len(curve) - 1
     marks = _round_logs(curve.x) if view_of(curve).has_log_x else _round_steps(curve.x, most)
     picked = {0, last, *(int(np.argmin(np.abs(curve.x - mark))) for mark in marks)}
@@ -216,7 +216,7 @@ def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:
 
 
 def _round_logs(x: NDArray[np.float64]) -> list[float]:
-    """Return 1, 10, 100, … up to the last x, with 2 and 5 times those where there are few."""
+    """Return 1, 10, 100, … up to the last x, with 2 and 5 times each of them if they are few."""
     powers = range(math.floor(math.log10(max(x[-1], 1))) + 1)
     digits = (1, 2, 5) if len(powers) <= 4 else (1,)
     return [mark for power in powers for digit in digits if (mark := digit * 10.0**power) <= x[-1]]
@@ -234,7 +234,7 @@ def _round_steps(x: NDArray[np.float64], most: int) -> list[float]:
 
 
 def facts(curve: Curve) -> list[tuple[str, str]]:
-    """Say what the curve rests on: name and sentence of each."""
+    """Return names and sentences that say what the curve rests on."""
     found = [("Method", f"{curve.method}.")]
     if curve.assumes:
         found.append(("Assumes", f"{curve.assumes}."))
@@ -252,7 +252,7 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     return [*found, *bound_of(curve)]
 
 
-# Values that fall by more than this factor are drawn on a log scale: else half of the curve lies at the foot.
+# Values that fall by more than this factor are drawn on a log scale: else half of the curve would be at the bottom.
 _FAR = 30
 
 
@@ -269,7 +269,7 @@ def curve_figure(curve: Curve) -> Figure:
     floor = _scale_values(curve, axes)
     low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
     if curve.why_unknown:
-        pass  # A band that is all there can be would be taken for one.
+        pass  # Readers would take a band of all possible values for an interval.
     elif len(curve) > 1:
         axes.fill_between(curve.x, low, high, color=BAND, linewidth=0, label=band_name(curve))
     else:
@@ -290,7 +290,7 @@ def _lines(curve: Curve, axes: Axes) -> None:
         mark = "-" if within.size > 1 else "o"
         axes.plot(curve.x[within], curve.value[within], mark, color=BLUE, linewidth=1.6, label=name)
     if beyond.size:
-        # From the last point of the data on, so that there is no gap.
+        # The line begins at the last point of the data, so that there is no gap.
         beyond = np.append(within[-1:], beyond)
         axes.plot(curve.x[beyond], curve.value[beyond], "--", color=BLUE, linewidth=1.6, label="extrapolated")
     if at is not None:
@@ -307,7 +307,7 @@ def _lines(curve: Curve, axes: Axes) -> None:
 
 
 def _scale_values(curve: Curve, axes: Axes) -> float:
-    """Set the scale of the values, and return the least value that is shown."""
+    """Set the scale of the values, and return the smallest value shown."""
     view = view_of(curve)
     top = float((curve.value if curve.why_unknown else curve.high).max())
     if view.is_share:
@@ -337,7 +337,7 @@ def _scale_x(curve: Curve, axes: Axes) -> None:
 
 
 def write_curve(curve: Curve, sheet: Sheet) -> None:
-    """Write the page of a curve; where it was not made from a release, it says first that it is not private."""
+    """Write the page of a curve; unless the curve was made from a release, it says first that it is not private."""
     view = view_of(curve)
     kinds = shown_kinds(curve)
     sheet.write(
@@ -358,7 +358,7 @@ def write_curve(curve: Curve, sheet: Sheet) -> None:
         ),
         caption=f"{view.value_label}, against {view.x_label}{_band_text(curve)}.".capitalize(),
         reading=view.reading,
-        # The short names: a page on paper has room for no more.
+        # These are the short names: a printed page has no room for longer ones.
         heads=[
             *(curve.x_name, curve.value_name),
             *(f"± {cause}" for cause, _ in curve.parts),
@@ -387,7 +387,7 @@ def _band_text(curve: Curve) -> str:
 
 
 def _cards(curve: Curve) -> list[int]:
-    """Return the points that are told first: what was observed and the last, or those near the x that are wanted."""
+    """Return the points that are shown first: the observed one and the last, or those near the wanted x."""
     wanted = view_of(curve).first
     if not wanted:
         last = len(curve) - 1
@@ -398,7 +398,7 @@ def _cards(curve: Curve) -> list[int]:
 
 
 def _told(curve: Curve, at: int) -> str:
-    """Say on one line what the curve says at one point."""
+    """Write on one line what the curve shows at one point."""
     return f"{place_text(curve, at)}: {value_text(curve, at)}{_interval(curve, at)}"
 
 

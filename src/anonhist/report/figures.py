@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 else:
     matplotlib_figure = LaterModule("matplotlib.figure")
 
-# Pixels of the drawing: nobody points at less.
+# In pixels of the drawing: nobody can point at less.
 _LEAST_STRIP = 2.5
 
 
 @dataclass(frozen=True)
 class Hover:
-    """What is told at each place of a figure to whoever points there.
+    """The texts that a figure shows under the pointer, one for each place.
 
-    Places are ascending, in numbers of the axis: ``"x"`` for upright strips, ``"y"`` for rows.
+    Places are ascending, in numbers of the axis: it is ``"x"`` for vertical strips, and ``"y"`` for rows.
     """
 
     at: Sequence[float]
@@ -48,13 +48,13 @@ class Hover:
     axis: str = "x"
 
     def strips(self, figure: Figure) -> Markup:
-        """Return invisible strips over a figure that was drawn, each with the text that a browser shows at it."""
+        """Return invisible strips over a drawn figure, each with the text that a browser shows there."""
         from markupsafe import Markup
 
         if not len(self.at):
             return Markup()
         is_upright = self.axis == "x"
-        # In the pixels of the drawing, 72 an inch, from its upper left corner.
+        # In pixels of the drawing, 72 per inch, from its upper left corner.
         axes, (width, height) = figure.axes[0], 72 * figure.get_size_inches()
         box = axes.get_position()
         left, top, right, bottom = (width * box.x0, height * (1 - box.y1), width * box.x1, height * (1 - box.y0))
@@ -85,8 +85,8 @@ _POINTS = 400
 class Points:
     """Some numbers of labels with their intervals, at ascending counts.
 
-    Ends are the numbers themselves where nothing is known. ``told`` says which labels each number counts, ``{}``
-    standing for the count.
+    The ends are the numbers themselves if nothing is known. ``told`` says which labels each number counts, with ``{}``
+    for the count.
     """
 
     at: NDArray[np.int64]
@@ -98,7 +98,7 @@ class Points:
 
     @classmethod
     def exactly(cls, release: Release) -> Points:
-        """Return prevalences φ_r: of large profiles some 400, evenly spread on the log scale of counts."""
+        """Return prevalences φ_r, for large profiles some 400, evenly spread on the log scale of counts."""
         profile, error = release.profile, release.error
         chosen = thin(profile.counts)
         at, value = profile.counts[chosen], profile.prevalences[chosen].astype(float)
@@ -107,12 +107,12 @@ class Points:
 
     @classmethod
     def at_least(cls, release: Release) -> Points:
-        """Return k+ counts φ_{k+}, as many."""
+        """Return k+ counts φ_{k+}, thinned in the same way."""
         profile, error = release.profile, release.error
         levels = levels_of(profile)
         levels = levels[thin(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
         if (largest := release.guarantee.unit.max_count) is not None:
-            # Counts above it were taken together with it: there is nothing to err about.
+            # Larger counts were cut to it, so there are no k+ counts above it, and no errors.
             levels = levels[levels <= largest]
         value = profile.cumulative_prevalence(levels).astype(float)
         ends = error.k_plus_interval(profile, levels) if error.has_k_plus_intervals else (value, value)
@@ -120,7 +120,7 @@ class Points:
 
     @property
     def hover(self) -> Hover:
-        """What each number says."""
+        """The text of each number."""
         columns = (each.tolist() for each in (self.at, self.value, self.low, self.high))
         texts = []
         for at, value, low, high in zip(*columns, strict=True):
@@ -131,36 +131,36 @@ class Points:
 
 
 def thin(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return indices of at most some 400 of ascending positions ≥ 1, evenly spread on the log scale, ends included."""
+    """Return at most some 400 indices of ascending positions ≥ 1, evenly spread on the log scale, with both ends."""
     size = len(positions)
     if size <= _POINTS:
         return np.arange(size)
     marks = np.geomspace(float(positions[0]), float(positions[-1]), _POINTS)
-    # The last position up to each mark: what holds there holds up to the mark, however far the next position is.
+    # Take the last position up to each mark: its value holds up to the mark, however far the next position is.
     return np.unique(np.clip(np.searchsorted(positions, marks, side="right") - 1, 0, size - 1))
 
 
 def spread(number: int, most: int) -> list[int]:
-    """Return at most so many of a number of places, evenly spread, the first and the last among them."""
+    """Return at most ``most`` of ``number`` places, evenly spread, including the first and the last."""
     places: list[int] = np.unique(np.round(np.linspace(0, number - 1, min(most, number))).astype(int)).tolist()
     return places
 
 
-# One hue, told apart by lightness: readable without color vision and in print.
+# One hue in several lightnesses, readable without color vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
-# What may not be published.
+# The color of what must not be published.
 ALARM = "#b42318"
-# Lines beside each other: these are hues, so whoever draws them tells them apart by marks and dashes as well.
+# For lines beside each other: these are hues, so figures must tell lines apart by marks and dashes as well.
 SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64748b", "#a21caf")
-# Inches. Small, so that text stays readable where a page shows the figure in a narrow window.
+# In inches; small, so that text stays readable where a page shows the figure in a narrow window.
 _SIZE = (4.4, 3.2)
-# Points, of names of axes and lines: the longest name of an axis is about as long as the figure is high.
+# In points, for names of axes and lines: the longest name of an axis is about as long as the figure is high.
 _TEXT = 9.5
 _NAME_TEXT = 8.5
 _MOST_COLUMNS = 3
-# Of the width: text is a little wider in some files and on some screens than where it is measured.
+# As a share of the width: text is a little wider in some files and on some screens than it is measured here.
 _FILLED = 0.92
-# Powers of ten that are written out, and how many of these have room.
+# The most powers of ten that are written out, and the most of them that have room.
 _MOST_PLAIN, _MOST_NAMED = 8, 5
 # Numbers from here on are marked in thousands, millions and so on.
 _PLAIN = 100_000
@@ -169,7 +169,7 @@ _PLAIN = 100_000
 def prevalences_figure(release: Release) -> matplotlib_figure.Figure:
     """Draw the released prevalences φ_r against the count r, both on log scales, with 95% intervals.
 
-    Of large profiles some 400 counts are drawn, evenly spread on the log scale and chosen by their place alone.
+    For large profiles, it draws some 400 counts, evenly spread on the log scale and chosen by their position alone.
     """
     words = release.words
     figure, axes = canvas(f"{words.labels} with exactly this {words.count}", words.count)
@@ -185,7 +185,7 @@ def prevalences_figure(release: Release) -> matplotlib_figure.Figure:
 def k_plus_figure(release: Release) -> matplotlib_figure.Figure:
     """Draw how many labels occur at least k times, φ_{k+}, on log scales with a 95% band; thinned as prevalences are.
 
-    The 95% are meant at each count for itself, not for the whole curve at once.
+    The 95% are meant for each count by itself, not for the whole curve at once.
     """
     words = release.words
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
@@ -195,8 +195,8 @@ def k_plus_figure(release: Release) -> matplotlib_figure.Figure:
 
 
 def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float64]:
-    """Draw k+ counts as steps in their band, what is below ``floor`` on it; return the upper ends."""
-    # Each value holds up to the next level, the last one for all that is above.
+    """Draw k+ counts as steps in their band, values below ``floor`` at ``floor``; return the upper ends."""
+    # Each value holds up to the next level, and the last one for all levels above.
     ends = np.append(points.at, _beyond(points.at))
     middle, low, high = (
         np.maximum(np.append(each, each[-1:]), floor) for each in (points.value, points.low, points.high)
@@ -207,10 +207,10 @@ def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float
     return high
 
 
-# Inches, of a panel beside others; a phone shows two of them side by side.
+# In inches, for a panel beside others; a phone shows two panels side by side.
 PANEL = (2.2, 1.65)
 _MOST_BESIDE = 4
-# Points.
+# In points.
 PANEL_TEXT = 7.0
 
 
@@ -222,12 +222,12 @@ def small_multiples(
     x_label: str,
     handle_length: float = 1.4,
 ) -> matplotlib_figure.Figure:
-    """Draw a panel for each name, in their order; ``draw`` draws one, to the scales of all. One legend is for all."""
+    """Draw a panel for each name, in this order; ``draw`` draws one, to common scales. All panels share one legend."""
     from anonhist.report.picture import ApartLayout, NotebookFigure
 
     beside = _MOST_BESIDE if len(names) > _MOST_BESIDE else min(2, len(names))
     rows = -(-len(names) // beside)
-    # Few are together as large as a figure.
+    # A few panels together are as large as a figure.
     scale = max(1.0, _SIZE[0] / (beside * PANEL[0]))
     size = (scale * beside * PANEL[0], max(_SIZE[1], rows * (PANEL[1] + 0.25)))
     figure = NotebookFigure(figsize=size, layout=ApartLayout())
@@ -249,7 +249,7 @@ def small_multiples(
 
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[matplotlib_figure.Figure, Axes]:
-    """Return an empty figure, of a size in inches, and its axes in the style of the house."""
+    """Return an empty figure of a size in inches, and its axes in the house style."""
     from anonhist.report.picture import ApartLayout, NotebookFigure
 
     figure = NotebookFigure(figsize=size, layout=ApartLayout())
@@ -261,7 +261,7 @@ def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> 
 
 
 def dress(axes: Axes) -> None:
-    """Give axes the style of the house."""
+    """Give axes the house style."""
     axes.grid(visible=True, which="major", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", colors=INK)
@@ -279,7 +279,7 @@ def say_empty(axes: Axes, text: str = "the released profile is empty") -> None:
 
 
 def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
-    """Name what is drawn above the axes: no corner of them is free in every release; the figure grows as needed."""
+    """Add a legend above the axes: none of their corners is free in every release; the figure grows as needed."""
     figure = cast("matplotlib_figure.Figure", axes.figure)
     handles, names = axes.get_legend_handles_labels()
     if not handles:
@@ -307,7 +307,7 @@ def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
 
 
 def legend_alone(draw: Callable[[Axes], None], *, handle_length: float = 1.4) -> matplotlib_figure.Figure:
-    """Name what is drawn: a figure without axes, for figures that are drawn alike."""
+    """Draw only the legend: a figure without axes, for figures that are drawn alike."""
     figure, axes = canvas("", "", size=(_SIZE[0], 0.05))
     draw(axes)
     add_legend(axes, handle_length=handle_length)
@@ -318,13 +318,13 @@ def legend_alone(draw: Callable[[Axes], None], *, handle_length: float = 1.4) ->
 
 
 def mark_shares(axes: Axes) -> None:
-    """Mark shares from 0 to 1 in percent on the upright axis."""
+    """Mark shares from 0 to 1 in percent on the vertical axis."""
     axes.set_ylim(0, 1.02)
     axes.set_yticks(np.linspace(0, 1, 6), [f"{mark}%" for mark in range(0, 101, 20)])
 
 
 def scale_across(axes: Axes, right: float) -> None:
-    """Make the level axis a log scale of counts from 1 to ``right``."""
+    """Make the horizontal axis a log scale of counts from 1 to ``right``."""
     axes.set_xscale("log")
     scale_of_counts(axes.xaxis, right)
     axes.set_xlim(0.8, right)
@@ -339,7 +339,7 @@ def scale_of_counts(axis: Axis, largest: float) -> None:
     names = [f"{10**power:,}" if is_plain else f"$10^{{{power}}}$" for power in marks]
     between = [digit * 10.0**power for power in powers for digit in range(1, 10)] if len(powers) <= 10 else []
     axis.set_ticks([10.0**power for power in marks], names)
-    # Where hardly a power of ten fits, the whole numbers between are named as well.
+    # If hardly a power of ten fits, some whole numbers between are named as well.
     named = (2, 3, 4, 6, 8) if len(powers) == 1 else ()
     axis.set_ticks(between, [f"{mark:.0f}" if mark in named else "" for mark in between], minor=True)
 
@@ -364,7 +364,7 @@ def mark_names(marks: NDArray[np.float64]) -> list[str]:
 
 
 def short(name: str, longest: int) -> str:
-    """Cut a name to so many characters."""
+    """Cut a name to at most ``longest`` characters."""
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
@@ -372,7 +372,7 @@ _LONGEST_NAME = 40
 
 
 def fitting(name: str, *, widest: float, size: float, longest: int = _LONGEST_NAME) -> str:
-    """Cut a name until it has room: so many points, written in this size."""
+    """Cut a name until it is at most ``widest`` points wide at this font size."""
     cut = short(" ".join(name.split()), longest)
     while _width(cut, size) > widest:
         cut = short(name, len(cut) - 1)
@@ -380,7 +380,7 @@ def fitting(name: str, *, widest: float, size: float, longest: int = _LONGEST_NA
 
 
 def _width(name: str, size: float) -> float:
-    """Return how wide a name is, in points: signs that are not in the font are drawn by the browser, in full width."""
+    """Return a name's width in points: the browser draws characters that are not in the font, in full width."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -392,7 +392,7 @@ def _width(name: str, size: float) -> float:
 
 
 def _floor(high: NDArray[np.float64]) -> float:
-    """Return where a log scale shows no label at all: below one, by a share of the height that parts the two names."""
+    """Return where a log scale marks 0 labels: below 1, by a share of the height that keeps the two marks apart."""
     return float(min(0.5, high.max(initial=1) ** -0.09))
 
 
@@ -422,8 +422,8 @@ _COLORS = {color: f"var(--series-{place})" for place, color in enumerate(SERIES)
 _COLORS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 _TAG = re.compile("<[^>]*>")
-# Matplotlib's settings are those of the whole process: of two threads that set and restore them, one would restore what
-# the other has set, for good.
+# Matplotlib's settings belong to the whole process: if two threads set and restored them, one could restore for good
+# what the other had set.
 _SETTINGS = Lock()
 
 
@@ -438,11 +438,11 @@ def _of_page(tag: str, name: str) -> str:
 def inline_svg(
     draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False, hover: Hover | None = None
 ) -> Markup:
-    """Draw a figure as an ``<svg>`` element that takes its colors from the page; its ``description`` is read out.
+    """Draw a figure as an ``<svg>`` element that takes colors from the page; screen readers read its ``description``.
 
     Text is drawn as paths, so that it looks the same everywhere; with ``keep_text`` it is left to the browser, which
-    has signs for more languages. ``name`` begins all names in the element and must differ between the figures of a
-    page. The same figure gives the same bytes: no date, no random names, and no settings of the user.
+    has glyphs for more languages. All names in the element begin with ``name``, which must differ between the figures
+    of a page. The same figure gives the same bytes: it has no date, no random names, and no settings of the user.
     """
     import matplotlib as mpl
     from markupsafe import Markup
@@ -462,7 +462,7 @@ def inline_svg(
         canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     text = buffer.getvalue()
     text = re.sub(r"\s*(<metadata>.*?</metadata>|<!--.*?-->)", "", text[text.index("<svg") :], flags=re.DOTALL)
-    # In tags alone: the text between them is what is drawn.
+    # Only tags are changed: the text between them is drawn as it is.
     text = _TAG.sub(lambda tag: _of_page(tag[0], name), text)
     drawn = Markup(text.rstrip().removeprefix("<svg").removesuffix("</svg>"))  # noqa: S704  # Matplotlib escapes text
     strips = "" if hover is None else hover.strips(figure)

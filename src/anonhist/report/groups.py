@@ -1,4 +1,4 @@
-"""One self-contained HTML page about a release of groups."""
+"""One self-contained HTML page about a grouped release."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class _Panels:
-    """The k+ counts of several releases, and the scales of all of them."""
+    """The k+ counts of several releases, and the scales that all panels share."""
 
     points: list[Points]
     right: float
     top: float
-    # Low enough that the marks 0 and 1 stay apart where a figure is small.
+    # Low enough that the marks 0 and 1 stay apart in a small figure.
     floor: float
 
     @classmethod
     def of(cls, releases: Iterable[Release]) -> _Panels:
-        """Read the points off the releases."""
+        """Take the points from the releases."""
         points = [Points.at_least(each) for each in releases]
         right = max((1.25 * float(each.at[-1]) for each in points if each.at.size), default=1.0)
         top = max((float(each.high.max(initial=1)) for each in points), default=1.0)
@@ -75,7 +75,7 @@ class _Panels:
         return any(each.at.size for each in self.points)
 
     def draw(self, axes: Axes, at: int) -> None:
-        """Draw one of them."""
+        """Draw one release."""
         if not self.points[at].at.size:
             say_empty(axes, "no labels released")
             return
@@ -83,14 +83,14 @@ class _Panels:
         frame_log_log(axes, right=self.right, top=self.top, floor=self.floor)
 
     def panel(self, at: int) -> Figure:
-        """Draw one of them as a figure of its own; :meth:`key` names its lines."""
+        """Draw one release as a figure of its own; :meth:`key` names its lines."""
         figure, axes = canvas("", "", size=PANEL)
         axes.tick_params(which="both", labelsize=PANEL_TEXT)
         self.draw(axes, at)
         return figure
 
     def key(self) -> Figure:
-        """Name the lines that all panels have."""
+        """Draw the legend of all panels."""
         first = next((at for at, each in enumerate(self.points) if each.at.size), 0)
         return legend_alone(lambda axes: self.draw(axes, first))
 
@@ -107,23 +107,23 @@ def groups_figure(release: GroupedRelease) -> Figure:
 
 
 def _drawn(release: GroupedRelease) -> tuple[list[str], _Panels]:
-    """Return what the groups are called that are drawn, and their panels."""
+    """Return the names of the groups that are drawn, and their panels."""
     first = dict(islice(release.everything.items(), MOST_DRAWN))
     return [", ".join(row_names(group, release)) for group in first], _Panels.of(first.values())
 
 
 def with_number(label: str, *, groups: int) -> str:
-    """Return the name of the axis that all groups have, and how many of them are drawn, where these are not all."""
+    """Return the name of the axis that all groups share and, if not all groups are drawn, how many are."""
     return label if groups <= MOST_DRAWN else f"{label} (the first {MOST_DRAWN} of {groups:,} groups)"
 
 
-# A grouping column of dates says so, or its values do.
+# The name of a grouping column of dates shows this, or its values do.
 _NAMED = re.compile(r"(day|week|month)\(.+\)")
 _VALUES = {"day": re.compile(r"\d{4}-\d{2}-\d{2}"), "month": re.compile(r"\d{4}-\d{2}")}
 
 
 def active_person(release: GroupedRelease) -> str:
-    """Say what the release costs somebody who is in every period; empty where no column is of periods."""
+    """Say what the release costs somebody who is in every period; empty if no column has periods."""
     found = _periods(release)
     if found is None:
         return ""
@@ -148,7 +148,7 @@ def active_person(release: GroupedRelease) -> str:
 
 
 def _periods(release: GroupedRelease) -> tuple[str, int] | None:
-    """Return the period of the first grouping column of periods, and how many there are; None if there are not two."""
+    """Return the period of the first grouping column with two periods or more, and their number; None without one."""
     for at, column in enumerate(release.by):
         names = {group[at] for group in release if group[at] is not None}
         said = _NAMED.fullmatch(column)
@@ -158,7 +158,7 @@ def _periods(release: GroupedRelease) -> tuple[str, int] | None:
     return None
 
 
-# Columns of k+ counts that a phone can still scroll through.
+# As many columns of k+ counts as a phone can still scroll through.
 _MOST_LEVELS = 4
 MISSING = "(missing)"
 ALL = "(all)"
@@ -172,14 +172,14 @@ def names_of(group: Group) -> list[str]:
 
 
 def row_names(group: Group, release: GroupedRelease) -> list[str]:
-    """Return a name for each grouping column, also of a total."""
+    """Return a name for each grouping column, also for a total."""
     return names_of(group) + [ALL] * (len(release.by) - len(group))
 
 
 def levels_for(release: GroupedRelease) -> list[int]:
     """Return a few thresholds above 1 that suit all groups: at least half of the groups have such counts.
 
-    Where counts were capped the cap is the last.
+    If counts were capped, the last threshold is the cap.
     """
     cap = release.guarantee.unit.max_count
     largest = cap or median(int(each.profile.counts[-1]) if len(each.profile) else 1 for each in release.values())
@@ -188,7 +188,7 @@ def levels_for(release: GroupedRelease) -> list[int]:
 
 
 def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
-    """Return the numbers of a group, with intervals: items, labels, labels at the levels, and the expected error."""
+    """Return a group's numbers, with intervals: items, labels, labels at the levels, and the expected error."""
     noisy = f"{NOISY} " if release.mostly_noise else ""
     expected = release.error.sorted_l1
     return [
@@ -199,18 +199,18 @@ def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
 
 
 def heads_of(release: GroupedRelease) -> tuple[str, ...]:
-    """Return what the columns of a small table of groups are called."""
+    """Return the headings of a small table of groups."""
     words = release.first.words
     return *release.by, words.total, "95% interval", words.labels, "95% interval"
 
 
 def row_of(group: Group, release: GroupedRelease, found: Release) -> list[str]:
-    """Return the row of a group in it: how many items and labels it has."""
+    """Return a group's row in that table: how many items and labels it has."""
     return [*row_names(group, release), *number_and_ends(found.num_items()), *number_and_ends(found.k_plus(1))]
 
 
 def how_found(release: GroupedRelease) -> str:
-    """Say how the groups came about, where they were found in the data; empty for a public list."""
+    """Say how the groups were found, if they were found in the data; empty for a public list."""
     if release.found_with is None:
         return ""
     epsilon, delta = release.found_with
@@ -223,7 +223,7 @@ def how_found(release: GroupedRelease) -> str:
 
 
 def how_added(release: GroupedRelease) -> str:
-    """Say what totals count, where there are any; empty where there are none."""
+    """Say what totals count; empty if there are none."""
     if release.levels is None:
         return ""
     words = release.first.words
@@ -239,14 +239,14 @@ def how_added(release: GroupedRelease) -> str:
 
 
 def not_covered(release: GroupedRelease) -> list[str]:
-    """Say what the promise does not cover."""
+    """Return what the promise does not cover."""
     unit = release.guarantee.unit
     first, *others = exclusions(unit)
     before = [first]
     if release.order_key is None and unit.max_count is not None:
         before.append(f"A label in more than {unit.groups:,} groups: the data must have been limited to that before.")
     elif release.order_key is not None and unit.max_items is not None:
-        # This program limited them itself: whatever a user did is protected.
+        # This program itself limited users: whatever they did is protected.
         before = []
     public = [] if release.found_with else ["Which groups there are: the list of groups is public."]
     together = f"What all {unit.many} of a small group have in common: the promise is for one {unit.called}."
@@ -254,7 +254,7 @@ def not_covered(release: GroupedRelease) -> list[str]:
 
 
 def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
-    """Return the numbers that are told first, each with what it is."""
+    """Return the numbers that are shown first, each with its meaning."""
     guarantee, words = release.guarantee, release.first.words
     listed = "from a public list" if release.found_with is None else "found privately in the data"
     cards = [
@@ -285,17 +285,17 @@ def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
 
 
 def remarks_of(release: GroupedRelease, error: ReleaseError) -> list[str]:
-    """Return sentences on what the numbers leave out, where they do; ``error`` is that of a group."""
+    """Return sentences on what the numbers leave out, if anything; ``error`` is the error of a group."""
     bound = [sentence for _, sentence in bound_of(release)]
     return [each for each in (no_intervals(error), *bound, active_person(release)) if each]
 
 
-# So many groups are drawn, and listed; files have all of them.
+# The most groups in a figure, and the most in a table; files have all groups.
 MOST_DRAWN, MOST_LISTED = 24, 2_000
 
 
 def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
-    """Write the page of a release of groups; errors are computed first if they have not been yet."""
+    """Write the page of a grouped release; errors are computed first if need be."""
     by = ", ".join(release.by)
     guarantee, first = release.guarantee, release.first
     named, panels = _drawn(release)
@@ -337,7 +337,7 @@ def _panel(panels: _Panels, at: int, name: str) -> Markup:
 
 
 def _table(release: GroupedRelease, depth: int) -> dict[str, Any]:
-    """Return the table of a level, by so many grouping columns: rows of names and numbers, and what it leaves out."""
+    """Return the table of the level with ``depth`` grouping columns: rows of names and numbers, and what it omits."""
     groups, levels = release.level(depth), levels_for(release)
     by = release.by[: max(depth, 1)]
     more = len(groups) - MOST_LISTED
@@ -353,7 +353,7 @@ def _table(release: GroupedRelease, depth: int) -> dict[str, Any]:
 
 
 def first_drawn(groups: int) -> str:
-    """Say which of so many groups are drawn, where these are not all."""
+    """Say which groups are drawn, if not all are."""
     if groups <= MOST_DRAWN:
         return ""
     more = groups - MOST_DRAWN

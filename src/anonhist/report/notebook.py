@@ -1,4 +1,4 @@
-"""The HTML of a cell: it takes text and paper from the notebook, light or dark, and has no script."""
+"""The HTML of a cell: it takes its colors from the notebook, light or dark, and has no script."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a notebook shows of a value; all of it is plain text, not yet HTML.
+    """The parts of a value that a notebook shows; all of them are plain text, not yet HTML.
 
-    ``head`` names the columns, empty where rows say it; the first of each row is what it is about; ``texts`` are the
-    places of columns of words. ``alarms`` must not
-    be missed: what is not private, and warnings, with those in ``told``. That stands below the table, ``folded`` behind
-    a click. Texts that are empty are left out.
+    ``head`` names the columns, or is empty if rows explain themselves; the first text of each row names its subject;
+    ``texts`` are the places of columns of words. ``alarms`` must not be missed: they say what is not private, and warn,
+    as do warnings in ``told``. Below the table stands ``told``, and behind a click ``folded``. Empty texts are left
+    out.
     """
 
     title: str
@@ -68,7 +68,7 @@ class Cell:
     texts: Collection[int] = (0,)
 
     def text(self) -> str:
-        """Return all of it as plain text, to be printed."""
+        """Return the whole cell as plain text, to be printed."""
         told = [f"{name}: {text}" for name, text in (*self.told, *self.folded) if text]
         blocks = ([self.title], plain_lines(self.head, self.rows, texts=self.texts), self.alarms, told)
         return "\n\n".join("\n".join(block) for block in blocks if block)
@@ -81,7 +81,7 @@ class Cell:
     def _plot(self) -> str:
         if self.figure is None:
             return ""
-        # Two plots in one notebook must not share names of their parts.
+        # Parts of two plots in one notebook must not share names.
         said = repr((self.title, self.rows, self.told)).encode("utf-8", "surrogatepass")
         return inline_svg(
             self.figure,
@@ -96,7 +96,7 @@ _FIRST = ("Released", *PROMISE_NAMES, "Users", "Rows", "Bound")
 
 
 def release_cell(release: Release) -> Cell:
-    """Return the cell of a release, whose error is computed first if it has not been yet: as a page does."""
+    """Return the cell of a release, whose error is computed first if need be, as for a page."""
     release, why = _with_error(release)
     return Cell(
         title=_title(f"by {release.mechanism.name}", release.guarantee),
@@ -114,7 +114,7 @@ def _title(what: str, guarantee: Guarantee) -> str:
 
 
 def _with_error(release: Release) -> tuple[Release, str]:
-    """Return a release to be shown, and why its errors are not simulated: no memory holds its profile."""
+    """Return a release to be shown, and why its errors are not simulated if memory cannot hold its profile."""
     try:
         _ = release.error
     except DataError as error:
@@ -138,7 +138,7 @@ def estimate_cell(estimate: Estimate) -> Cell:
 
 
 def estimates_cell(found: Estimates) -> Cell:
-    """Return the cell of several estimates, a row each."""
+    """Return the cell of several estimates, with a row for each."""
     estimates = [estimate for _, estimate in found]
     return Cell(
         title="Estimates",
@@ -160,14 +160,14 @@ def _heading(estimate: Estimate) -> str:
 
 
 def _why(estimates: Iterable[Estimate]) -> list[tuple[str, str]]:
-    """Say why ends are missing, or what intervals leave out: each reason once."""
+    """Say why ends are missing, or what intervals leave out, each reason once."""
     said = {each.statement.reason: each.statement.holds for each in estimates if each.statement.reason}
     names = {Holds.BOTH: "Note", Holds.NONE: "No interval"}
     return [(names.get(holds, "One end only"), f"{reason}.") for reason, holds in said.items()]
 
 
 def _promise(guarantees: Iterable[Guarantee | None]) -> Iterator[tuple[str, str]]:
-    """Return what was promised, and warnings, also that nothing was."""
+    """Return what was promised, and warnings, including that nothing was promised."""
     for each in guarantees:
         yield from [("Warning", NOT_PRIVATE)] if each is None else promise_lines(each)
 
@@ -190,7 +190,7 @@ def curve_cell(curve: Curve) -> Cell:
 
 
 def comparison_cell(comparison: Comparison) -> Cell:
-    """Return the cell of a comparison: its first metric; tables have the others."""
+    """Return the cell of a comparison: it shows the first metric, and tables have the others."""
     metric = METRICS[0]
     return Cell(
         title=f"{metric.title}, in {comparison_wording.units()[metric.name]}",
@@ -216,7 +216,7 @@ _ROWS = 20
 
 
 def groups_cell(release: GroupedRelease) -> Cell:
-    """Return the cell of a release of groups: the first of them, whose errors are computed if they have not been."""
+    """Return the cell of a grouped release: the first groups, whose errors are computed if need be."""
     shown = {group: _with_error(each)[0] for group, each in islice(release.everything.items(), _ROWS)}
     left = len(release.everything) - len(shown)
     more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left else []
@@ -255,7 +255,7 @@ def windows_cell(release: CumulativeRelease) -> Cell:
 
 
 def grouped_windows_cell(release: GroupedCumulativeRelease) -> Cell:
-    """Return the cell of a release of cumulative windows of groups: the last day of the first groups."""
+    """Return the cell of a release of cumulative windows by group: the last day of the first groups."""
     last, left = release.days[-1], len(release) - _GROUPS
     more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left > 0 else []
     return Cell(
@@ -272,7 +272,7 @@ PLAN_HEADS = ("mechanism", "epsilon", "items", "expected error in items", "of th
 
 
 def plan_rows(planned: Iterable[PlanRow]) -> list[tuple[str, ...]]:
-    """Return the rows of a plan, a budget in each."""
+    """Return the rows of a plan, each for one budget."""
     return [
         (
             row.mechanism,
@@ -291,12 +291,12 @@ def plan_cell(planned: Plan) -> Cell:
 
 
 def group_heads(planned: GroupPlan) -> tuple[str, ...]:
-    """Return what the columns of a plan of groups are called."""
+    """Return the headings of a plan for groups."""
     return *planned.by, "items", "expected error in items", "of the items", "mostly noise"
 
 
 def group_rows(planned: GroupPlan, most: int) -> list[tuple[str, ...]]:
-    """Return the rows of a plan of groups, a group in each, at most so many."""
+    """Return the rows of a plan for groups, each for one group, at most ``most``."""
     return [
         (
             *names_of(row.group),
@@ -310,7 +310,7 @@ def group_rows(planned: GroupPlan, most: int) -> list[tuple[str, ...]]:
 
 
 def group_plan_title(planned: GroupPlan) -> str:
-    """Say what was planned for, without a full stop."""
+    """Say what was planned, without a full stop."""
     noisy = sum(row.mostly_noise for row in planned)
     return (
         f"{many(len(planned), 'group')} by {', '.join(planned.by)}, by the {planned.mechanism} mechanism with ε = "
@@ -319,7 +319,7 @@ def group_plan_title(planned: GroupPlan) -> str:
 
 
 def group_plan_notes(planned: GroupPlan) -> list[tuple[str, str]]:
-    """Say what the numbers rest on: names and sentences."""
+    """Return names and sentences that say what the numbers rest on."""
     runs = sorted({row.simulations for row in planned})
     number = f"{runs[0]:,} simulations" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,} simulations each"
     near = f"those within a factor of {planned.near:g} were planned as one." if planned.near > 1 else ""
@@ -327,7 +327,7 @@ def group_plan_notes(planned: GroupPlan) -> list[tuple[str, str]]:
 
 
 def group_plan_cell(planned: GroupPlan) -> Cell:
-    """Return the cell of a plan of groups: the first of them."""
+    """Return the cell of a plan for groups: the first groups."""
     left = len(planned) - _GROUPS
     more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left > 0 else []
     return Cell(

@@ -69,9 +69,9 @@ _POINTS = 400
 class Guessing:
     """The guessing curve of a release, with its uncertainty.
 
-    ``share`` is ``λ_β``, the share of the released items that the β most frequent labels cover; ``labels`` are the β,
-    ascending, evenly spread on the log scale, each power of ten among them. ``band`` has the ends of 95% intervals for
-    the share in the data; 0 and infinity where nothing is known.
+    ``share`` is ``λ_β``, the share of the released items that the β most frequent labels cover; ``labels`` are the
+    numbers β, ascending and evenly spread on the log scale, including each power of ten. ``band`` has the ends of 95%
+    intervals for the share in the data, which are 0 and infinity if nothing is known.
     """
 
     labels: NDArray[np.int64]
@@ -81,18 +81,18 @@ class Guessing:
 
     @classmethod
     def of(cls, release: Release) -> Guessing:
-        """Read the curve off the released profile, and its band off what the release knows: post-processing, free.
+        """Compute the curve from the released profile, and its band from the release: free post-processing.
 
-        Where there are intervals for φ_{k+} from noisy values, the band is made of these. The β largest counts hold
-        ``S_β = Σ_k min(φ_{k+}, β)`` items and the others ``Σ_k max(φ_{k+} − β, 0)``, and both grow with every φ_{k+}.
-        So the lower end of λ_β is that of S_β beside the upper end of the rest, and the upper end the other way round.
-        If all intervals hold at once it holds; where some do not, the others make up for them
-        (docs/benchmarks/intervals.md).
+        If there are intervals for φ_{k+} from noisy values, the band is made from them. The β largest counts hold
+        ``S_β = Σ_k min(φ_{k+}, β)`` items and the other counts ``Σ_k max(φ_{k+} − β, 0)``; both grow with every φ_{k+}.
+        So the lower end of λ_β combines the lower end of S_β with the upper end of the rest, and the upper end of λ_β
+        the upper end of S_β with the lower end of the rest. If all intervals hold at once, so does the band; if some do
+        not, the others make up for them (docs/benchmarks/intervals.md).
 
-        Elsewhere it is the normal interval of the standard error ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b
-        of the mechanism on the released profile R, if these are to be trusted, widened to whole items and to what the
-        largest expected error of the whole profile can do to a share (:func:`farthest`): runs on a smoothed profile err
-        too little at its steps.
+        Otherwise, if runs can be trusted, it is the normal interval of the standard error
+        ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released profile R. It is widened to
+        whole items and to the change of a share that the largest expected error of the whole profile can cause
+        (:func:`farthest`), because runs on a smoothed profile err too little at its steps.
         """
         profile = release.profile
         labels = np.array(round_grid(max(1, profile.num_labels), points=_POINTS), dtype=np.int64)
@@ -106,7 +106,7 @@ class Guessing:
         squares = np.zeros(labels.size)
         for simulated in drawn:
             squares += (covered_share(simulated, labels) - share) ** 2
-        # What they cover is a whole number of items: to less than the next one, an interval holds less than it says.
+        # Labels cover a whole number of items: an interval that ends before the next one holds less often than it says.
         items_off = NORMAL_95 * widening_factor(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
         half = np.maximum(1.0, np.ceil(items_off)) / max(1, profile.n)
         expected = error.expected_range
@@ -117,7 +117,7 @@ class Guessing:
 
     @property
     def hover(self) -> Hover:
-        """What the curve says at each number of labels."""
+        """The text of the curve at each number of labels."""
         columns, texts = (each.tolist() for each in (self.labels, self.share, *self.band)), []
         for labels, share, low, high in zip(*columns, strict=True):
             ends = f"; 95% interval {interval(100 * low, 100 * high, places=2)}%" if self.is_known else ""
@@ -126,11 +126,11 @@ class Guessing:
 
 
 def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDArray[np.float64]:
-    """Return how far off the shares of a profile can be at most: ``D·max(λ, 1 − λ)/(n − D)``, or 1.
+    """Return the largest possible error of the shares of a profile: ``D·max(λ, 1 − λ)/(n − D)``, or 1.
 
-    Let C of the n items be of the β most frequent labels, so λ = C/n, and C + a and n + a + b be the same numbers of
-    another profile at sorted ℓ1 distance D (``distance``, infinite if unknown), so |a| + |b| ≤ D. Then its share is off
-    by ``(a·(1 − λ) − b·λ)/(n + a + b)``.
+    Let C of the n items belong to the β most frequent labels, so λ = C/n, and let C + a and n + a + b be the same
+    numbers for another profile at sorted ℓ1 distance D (``distance``, infinite if unknown), so |a| + |b| ≤ D. Then its
+    share differs from λ by ``(a·(1 − λ) − b·λ)/(n + a + b)``.
     """
     if not distance < items:
         return np.ones(share.shape)
@@ -140,7 +140,7 @@ def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDAr
 def _from_k_plus(
     error: ReleaseError, profile: Profile, labels: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return both ends of λ_β that the intervals for φ_{k+} give."""
+    """Return both ends of λ_β that follow from the intervals for φ_{k+}."""
     ends = profile.counts if error.band is None else np.union1d(error.band.ends, profile.counts)
     widths = np.diff(ends, prepend=0).astype(np.float64)
     low, high = (_divide(widths, side, labels) for side in error.k_plus_interval(profile, ends))
@@ -154,18 +154,18 @@ def _from_k_plus(
 def _divide(
     widths: NDArray[np.float64], reaching: NDArray[np.float64], labels: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how many items the β largest counts hold, and how many the others, of a falling φ_{k+} in steps."""
+    """Return how many items the β largest counts hold, and how many the others, for a falling step function φ_{k+}."""
     columns, area = np.append(0.0, np.cumsum(widths)), np.append(0.0, np.cumsum(widths * reaching))
-    # In so many steps β labels reach; all that is in later steps is theirs.
+    # In the first steps φ_{k+} ≥ β; all items of later steps belong to the β labels.
     steps = np.searchsorted(-reaching, -labels, side="right")
     covered = labels * columns[steps] + (area[-1] - area[steps])
     return covered, np.maximum(area[-1] - covered, 0.0)
 
 
 def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> matplotlib_figure.Figure:
-    """Draw which share of all items the β most frequent labels cover, β on a log scale, with a 95% band.
+    """Draw the share of all items that the β most frequent labels cover, β on a log scale, with a 95% band.
 
-    The 95% are meant at each β for itself, not for the whole curve at once.
+    The 95% are meant for each β by itself, not for the whole curve at once.
     """
     curve = guessing or Guessing.of(release)
     figure, axes = canvas("share of items covered", f"most frequent {release.words.labels} (β)")
@@ -186,7 +186,7 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> ma
 class ReleaseView:
     """How releases of one kind are drawn, written as a page and described in a terminal.
 
-    ``truth`` of ``write`` is what the page is to show without any privacy, which most kinds refuse.
+    The ``truth`` of ``write`` is what the page shows without any privacy; most kinds refuse it.
     """
 
     figure: Callable[[Release], Figure]
@@ -201,12 +201,12 @@ def view_of(release: Release) -> ReleaseView:
 
 
 def release_figure(release: Release) -> Figure:
-    """Draw a release, as its kind is drawn."""
+    """Draw a release in the way of its kind."""
     return view_of(release).figure(release)
 
 
 def write_release(release: Release, sheet: Sheet, truth: Any = None) -> None:
-    """Write the page of a release, as its kind is shown."""
+    """Write the page of a release in the way of its kind."""
     view_of(release).write(release, sheet, truth)
 
 
@@ -219,10 +219,10 @@ def write_profile(
     also_promised: tuple[str, ...] = (),
     also_not_covered: tuple[str, ...] = (),
 ) -> None:
-    """Write the page of a released profile; its error is computed first if it has not been yet.
+    """Write the page of a released profile; its error is computed first if need be.
 
-    ``again`` is what running its command again does, if not drawing new noise; ``also_promised`` what the promise
-    says besides what follows from the unit, and ``also_not_covered`` what it does not cover besides that.
+    ``again`` says what running its command again does, if it does not draw new noise. ``also_promised`` and
+    ``also_not_covered`` are sentences about the promise besides those that follow from the unit.
     """
     if truth is not None:
         raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
@@ -257,7 +257,7 @@ def write_profile(
         ),
         words=release.words,
         bars=bars_text(release.error, none=f"that count from one that no {release.words.label} has"),
-        # What is cut is most of what a guessing curve is about.
+        # A guessing curve is mostly about the counts that a limit cuts.
         limit="" if limit is None else f"{limit:,}",
         guessing_plot=""
         if limit is not None
@@ -274,7 +274,7 @@ def write_profile(
 
 
 def _cards(release: Release) -> list[tuple[str, str]]:
-    """Return the numbers that are told first, each with what it is."""
+    """Return the numbers that are shown first, each with its meaning."""
     profile, guarantee = release.profile, release.guarantee
     many_items = with_interval(interval(*release.num_items().interval))
     counted = "" if release.items is None else f", released as a number of its own; the profile has {profile.n:,}"
@@ -309,7 +309,7 @@ _LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
-    """Say what was released, promised and done: names and sentences."""
+    """Return names and sentences: what was released, promised and done."""
     profile = release.profile
     unit = release.guarantee.unit
     words = release.words
@@ -332,8 +332,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
         own = f" Released on its own: {words.many_items(release.items)}{between}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = "" if unit.max_count is None else f", each {words.label} counted at most {many(unit.max_count, 'time')}"
-    # Noise makes labels where there are few: the number is not said without what it is worth.
-    # Of degrees that were bounded: that many of them, as in the table.
+    # If there are few labels, noise makes some: their number is never shown without its interval.
+    # For bounded degrees, it is the interval of the remaining degrees, as in the table.
     labels = words.many_labels(profile.num_labels) + _between(release.error.k_plus(profile, 1)) + silent
     return [
         ("Released", f"{items} of {labels}{capped}.{own}"),
@@ -347,7 +347,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
 
 
 def how_made(release: Release) -> list[tuple[str, str]]:
-    """Say which mechanism made a release and why, and what arithmetic costs: what stands below the numbers."""
+    """Say which mechanism made a release and why, and what arithmetic costs, to stand below the numbers."""
     return [
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         *([("Arithmetic", f"{clause}.")] if (clause := free_arithmetic(release.guarantee)) else []),
@@ -363,9 +363,9 @@ def rows(release: Release) -> list[tuple[str, Estimate]]:
     words, error, profile = release.words, release.error, release.profile
     levels = {level for level in _LEVELS if profile.k_plus(level)}
     if (largest := release.guarantee.unit.max_count) is not None:
-        # All that is known of what lies beyond.
+        # It is all that is known about larger counts.
         levels = {*levels, largest} - {1}
-    # Of degrees that were bounded: what is said before the table.
+    # For bounded degrees, these are the remaining degrees, as in the text before the table.
     shown = [
         (
             words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"),

@@ -1,4 +1,4 @@
-"""Figures that a notebook shows without pyplot, whatever was run before, and how text finds room in them."""
+"""Figures that a notebook shows without pyplot, whatever ran before, and a layout that keeps their text apart."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
-# Dots per inch: two for each pixel of the width it is shown with, as fine screens have them.
+# In dots per inch: a picture has two dots for each pixel of its shown width, as fine screens do.
 _DPI, _SHOWN_DPI = 192, 96
 
 
 class NotebookFigure(Figure):
-    """A figure that is its own picture: the last expression of a cell shows it once.
+    """A figure with a picture of its own: the last expression of a cell shows it once.
 
-    IPython draws figures itself only where pyplot was loaded with its inline backend; then that is what is shown.
+    IPython itself draws figures only if pyplot was loaded with its inline backend; then IPython's picture is shown.
     """
 
     def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
-        """Return the picture, on white paper so that its ink is legible in dark notebooks too, and its size."""
+        """Return the picture, on white so that it is legible in dark notebooks too, and its size."""
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", dpi=_DPI, facecolor="white")
         width, height = (round(float(inches) * _SHOWN_DPI) for inches in self.get_size_inches())
@@ -29,10 +29,10 @@ class NotebookFigure(Figure):
 
 
 class ApartLayout(ConstrainedLayoutEngine):
-    """Matplotlib's layout, in which no name of a mark runs into another: what has no room is not named."""
+    """Matplotlib's layout without overlapping tick labels: a label without room is hidden."""
 
     def execute(self, fig: Figure) -> None:
-        """Give the axes of a figure their places, then leave out names that have no room there."""
+        """Place the axes of a figure, then hide tick labels without room."""
         axes = [axis for each in fig.axes for axis in (each.xaxis, each.yaxis)]
         for axis in axes:
             for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
@@ -43,13 +43,13 @@ class ApartLayout(ConstrainedLayoutEngine):
 
 
 def _keep_apart(axis: Axis) -> None:
-    """Hide each name of a mark that touches one before it; names between the main marks come after those."""
+    """Hide each tick label that overlaps an earlier one; minor ticks come after major ticks."""
     low, high = sorted(axis.get_view_interval())
     shown: list[Bbox] = []
     for ticks in (axis.get_major_ticks(), axis.get_minor_ticks()):
         for tick in ticks:
             if tick.label1.get_text() and low <= tick.get_loc() <= high:
-                # A little wider, so that there is space between two.
+                # The box is a little wider, so that there is space between two labels.
                 box = tick.label1.get_window_extent().padded(1.5)
                 if any(box.overlaps(each) for each in shown):
                     tick.label1.set_visible(False)

@@ -9,9 +9,9 @@ _GAP = "  "
 
 
 def plain_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], *, texts: Collection[int] = (0,)) -> list[str]:
-    r"""Return a line for the heads, where there are any, and for each row, in columns.
+    r"""Return a line for the heads, if there are any, and a line for each row, in columns.
 
-    Those of ``texts``, by their places, are to the left, numbers to the right. No line ends in spaces.
+    Columns whose places are in ``texts`` are aligned left, and the other columns right. No line ends in spaces.
 
     Examples
     --------
@@ -32,5 +32,5 @@ def plain_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], *, texts: C
 
 
 def _width(text: str) -> int:
-    """Return how many columns a text takes: signs of East Asia take two, and marks above others none."""
+    """Return how many columns a text takes: wide East Asian characters take two, and combining marks none."""
     return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)

@@ -1,4 +1,4 @@
-"""The figure and the page of whatever there is to show, and what all pages have in common."""
+"""The figure and the page of any value that can be shown, and what all pages have in common."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def check_report_path(path: str | Path) -> None:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Where a page goes, and what whoever makes it has to say of it; all of that is published with the page.
+    """The path of a page, and what its maker says about it, which is published with the page.
 
-    ``command`` makes such a page again; ``label`` is the column whose values are the labels, where somebody named it.
+    ``command`` makes such a page again; ``label`` is the column whose values are the labels, if somebody named it.
     """
 
     path: str | Path
@@ -69,24 +69,24 @@ class Sheet:
     ) -> None:
         """Fill in a template that extends ``anonhist.report/frame.html``, and write the page, whole or not at all.
 
-        ``shown`` has a headline, a subtitle and whatever the template names. ``warning`` stands first below the title,
-        ``banner`` above everything else, and first in the title of the window. ``version`` is that of this package,
-        where another made what is shown.
+        ``shown`` has a headline, a subtitle and all other names in the template. ``warning`` stands first below the
+        title; ``banner`` stands above everything else, and first in the title of the window. ``version`` is the version
+        of this package that made the value, if it is not this one.
         """
         told = {"warning": warning, "banner": banner, "version": version, "today": datetime.now(UTC).date()}
         page = render(template, sheet=self, **told, **shown)
         write_whole(self.path, page.encode("utf-8"), overwrite=self.overwrite)
 
     def write_release(self, template: str, release: AnyRelease, **shown: Any) -> None:
-        """Do the same of a release, with a template that extends ``anonhist.report/release.html``."""
+        """Do the same for a release, with a template that extends ``anonhist.report/release.html``."""
         said, version = warning(release.guarantee.epsilon), release.library_version
         self.write(template, release=release, warning=said, version=version, **shown)
 
 
 def render(template: str, **shown: object) -> str:
-    """Fill in a template, named ``package/file``; whatever is not yet HTML is escaped."""
+    """Fill in a template, named ``package/file``; text that is not yet HTML is escaped."""
     page = _templates().get_template(template).render(shown)
-    # Arguments of a shell, and labels, need not be valid text; what is not is shown escaped.
+    # Shell arguments and labels need not be valid text; invalid parts are shown escaped.
     return page.encode("utf-8", "backslashreplace").decode()
 
 
@@ -109,7 +109,7 @@ _BETWEEN_ENDS = re.compile(r"(?<=[\d%]) to (?=[−\d])")
 
 
 def _with_whole_intervals(text: str) -> str:
-    """Return a text in which no line ends between the ends of an interval."""
+    """Return a text in which no line breaks between the ends of an interval."""
     return _BETWEEN_ENDS.sub("\u00a0to\u00a0", text)
 
 
@@ -118,15 +118,15 @@ def _template(name: str) -> str:
     return files(package).joinpath(file).read_text(encoding="utf-8")
 
 
-# At which counts tables say how many labels have as many or more, and how many single counts they list.
+# The counts k for which tables show how many labels have k or more, and the number of single counts they list.
 LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
 _ROWS = 12
-# Rows. What would be larger than the rest of the page stays in the files of those who made it.
+# In rows: a table that is larger than the rest of the page stays in its maker's files.
 _MOST_DOWNLOADED = 5_000
 
 
 def released(release: Release, *, noun: str) -> dict[str, Any]:
-    """Return what the pages of all releases show; ``noun`` is what the numbers belong to: counts or degrees."""
+    """Return what the pages of all releases show; ``noun`` says what the numbers belong to: counts or degrees."""
     profile, limit = release.profile, release.guarantee.unit.max_count
     largest = int(profile.counts[-1]) if len(profile) else 1
     most = largest if limit is None else limit
@@ -157,7 +157,7 @@ def promised(
     meaning: Sequence[str] | None = None,
     not_covered: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the promise: what it is worth, what it is, what it leaves out, and the exact statement."""
+    """Return the promise: its worth, its meaning, what it does not cover, and the exact statement."""
     return {
         "lead": sentence or lead(guarantee),
         "meaning": meaning or meaning_of(guarantee),
@@ -167,7 +167,7 @@ def promised(
 
 
 def download(shown: Tabular, *, rows: int) -> str:
-    """Return the address of a value as CSV, which the page itself holds; nothing where it has very many rows."""
+    """Return a value's CSV as a link within the page itself; empty without rows, and with very many."""
     if not 0 < rows <= _MOST_DOWNLOADED:
         return ""
     try:
@@ -183,20 +183,22 @@ def plot(
 ) -> matplotlib_figure.Figure:
     """Draw a release of any kind, a curve, an estimate, a comparison of mechanisms, or a budget.
 
-    Of a release, the prevalences φ_r against the count r, both on log scales, with 95% intervals; of large profiles
-    some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
-    the nodes with at least each degree, with its band. Of cumulative windows, a line for each threshold over the days,
-    with its band. Of groups, a small figure for each of the first 24, in their order and to one scale: k+ counts, or
-    windows. Of a curve, its values with their band, dashed where they are extrapolated. Of an estimate, the
-    shares of at most 30 values with their intervals, those significantly above zero first. Of a comparison, the mean
-    of its first metric against ε, a line for each mechanism. Of a budget, ε spent against time. Matplotlib is loaded
-    when this is first called; pyplot never is. A notebook shows the figure as the last expression of a cell, once,
-    whether pyplot was loaded or not; ``figure.savefig(path)`` keeps it.
+    The figure of a release shows the prevalences φ_r against the count r, both on log scales, with 95% intervals; for
+    large profiles it shows some 400 counts, evenly spread on the log scale and chosen by their position alone. The
+    figure of released degrees shows the share of nodes with at least each degree, with its band; that of cumulative
+    windows shows a line for each threshold over the days, with its band. Groups have a small figure of k+ counts or
+    windows for each of the first 24, in their order and to one scale. The figure of a curve shows its values with their
+    band, dashed where they are extrapolated; that of an estimate shows the shares of at most 30 values with their
+    intervals, those significantly above zero first. The figure of a comparison shows the mean of its first metric
+    against ε, with a line for each mechanism, and that of a budget shows ε spent against time.
+
+    The first call loads Matplotlib, and no call loads pyplot. A notebook shows the figure once, as the last expression
+    of a cell, whether pyplot was loaded or not; ``figure.savefig(path)`` saves it.
 
     Raises
     ------
     UsageError
-        If it is none of these.
+        If ``shown`` is none of these.
 
     Examples
     --------
@@ -226,39 +228,39 @@ def write_report(
 ) -> None:
     """Write a page about a release of any kind, a curve, an estimate, a comparison of mechanisms or a budget.
 
-    It says what it is, what was promised, and how far off it may be; of a budget, what is spent, for what, and what is
-    left.
+    The page says what the value is, what was promised, and how far off it may be. For a budget, it says what is spent,
+    for what, and what is left.
 
     Parameters
     ----------
     shown
-        The error of a release is computed first if it has not been yet. The page of a comparison, or of a curve that
-        was not made from a release, says first that it is not private. That of a balance says that the ledger was not
+        The value. The error of a release is computed first if need be. The page of a comparison or curve that was not
+        made from a release says first that it is not private. The page of a balance says that the ledger was not
         verified; the command line verifies it first.
     path
         Must end in ``.html``.
     title
-        What stands at the head of the page, in place of its usual title.
+        The title of the page, in place of the usual one.
     data_name
-        What the data are called.
+        The name of the data.
     command
         The command that makes such a page again. Title, name and command are published with the page, as is the day on
         which it was written.
     overwrite
-        Replace an existing file: never a ledger or a private file.
+        Replace an existing file, but never a ledger or a private file.
     label
         The column whose values are the labels. It is published with the page, too.
     not_private_truth
-        Of released degrees, the true ones, to be drawn beside them: the page is **not private** then, and says so in a
-        red banner, its title and its figure.
+        For released degrees, the true degrees, to be drawn beside them: the page is then **not private**, and says so
+        in a red banner, its title and its figure.
 
     Raises
     ------
     UsageError
-        If it is none of these, the path does not end in ``.html`` or exists already, or a truth is given for what is
-        no release of degrees.
+        If ``shown`` is none of these, if the path does not end in ``.html`` or exists already, or if a truth is given
+        for anything but a release of degrees.
     OutputError
-        If it cannot be written; nothing is left behind.
+        If the page cannot be written; nothing is left behind.
 
     Examples
     --------
@@ -281,7 +283,7 @@ def write_sheet(
     *,
     not_private_truth: Any = None,
 ) -> None:
-    """Write the page of what there is to show; :func:`write_report` says more."""
+    """Write the page of a value; :func:`write_report` says more."""
     write = _place(shown, "page")
     sheet.check()
     if not_private_truth is None:
@@ -293,7 +295,7 @@ def write_sheet(
 
 
 def _place(shown: object, what: str) -> Callable[..., Any]:
-    """Return what draws a value, or writes its page."""
+    """Return the function that draws a value, or that writes its page."""
     found: Callable[..., Any] | None = kind_of_value(shown).load(what)
     if found is None:
         raise UsageError(

@@ -53,39 +53,39 @@ def told_of(release: CumulativeRelease) -> str:
 
 
 def told_of_groups(release: GroupedCumulativeRelease) -> str:
-    """Say what was released of all groups, without a full stop."""
+    """Say what was released for all groups, without a full stop."""
     return f"{told_of(release.first)}, in each of {many(len(release), 'group')} by {', '.join(release.by)}"
 
 
 def shown_days(release: CumulativeRelease, most: int) -> list[str]:
-    """Return at most so many of the days, spread evenly, the last among them."""
+    """Return at most ``most`` of the days, evenly spread, including the last."""
     return [release.days[at] for at in spread(len(release.days), most)]
 
 
 def _reached(release: CumulativeRelease) -> tuple[str, str]:
-    """Return what labels are called, and asked for: they are people where a label is what is protected."""
+    """Return the noun and the pronoun for labels: they are people if a label is the unit of protection."""
     unit = release.guarantee.unit
     return (unit.many if unit.name else "people", "who") if unit.max_count is not None else ("labels", "which")
 
 
 def labels_of(release: CumulativeRelease) -> str:
-    """Return what labels are called in sentences."""
+    """Return the noun for labels in sentences."""
     unit = release.guarantee.unit
     return unit.many if unit.max_count is not None else "labels"
 
 
 def cells_of(release: CumulativeRelease, day: str) -> list[str]:
-    """Return the number of each threshold on a day, with its interval."""
+    """Return each threshold's number on a day, with its interval."""
     return ["{} ({})".format(*number_and_ends(release[day, k])) for k in release.thresholds]
 
 
 def heads_of(release: CumulativeRelease) -> list[str]:
-    """Return what the columns of a table of days are called."""
+    """Return the headings of a table of days."""
     return ["day", *(f"{k:,} or more" for k in release.thresholds)]
 
 
 def cards_of(release: CumulativeRelease) -> list[tuple[str, str]]:
-    """Return the numbers that are told first, each with what it is: the last day, and the budget."""
+    """Return the numbers that are shown first, each with its meaning: the last day, and the budget."""
     guarantee, last = release.guarantee, release.days[-1]
     cards = []
     for k in dict.fromkeys((release.thresholds[0], release.thresholds[-1])):
@@ -109,7 +109,7 @@ def cards_of(release: CumulativeRelease) -> list[tuple[str, str]]:
 
 
 def cards_of_groups(release: GroupedCumulativeRelease) -> list[tuple[str, str]]:
-    """Return the numbers that are told first of several groups."""
+    """Return the numbers that are shown first for several groups."""
     *_, largest, (budget, _) = cards_of(release.first)
     return [
         (f"{len(release):,}", f"{'group' if len(release) == 1 else 'groups'} by {', '.join(release.by)}"),
@@ -119,9 +119,9 @@ def cards_of_groups(release: GroupedCumulativeRelease) -> list[tuple[str, str]]:
 
 
 def not_covered(release: CumulativeRelease, *, with_groups: bool = False) -> list[str]:
-    """Say what the promise does not cover; ``with_groups``, where it is one of several groups."""
+    """Return what the promise does not cover; ``with_groups`` if the release is one of several groups."""
     first, *others = exclusions(release.guarantee.unit)
-    # This program limited users itself: whatever a user did is protected.
+    # This program itself limited users: whatever they did is protected.
     before = [] if release.order_key is not None else [first]
     listed = "Which groups, days and thresholds" if with_groups else "Which days and thresholds"
     public = f"{listed} there are: they are public."
@@ -130,21 +130,21 @@ def not_covered(release: CumulativeRelease, *, with_groups: bool = False) -> lis
 
 
 def remarks_of(release: CumulativeRelease) -> list[str]:
-    """Return sentences on what the numbers leave out, where they do."""
+    """Return sentences on what the numbers leave out, if anything."""
     return [sentence for _, sentence in bound_of(release)]
 
 
-# More curves than that nobody tells apart.
+# Nobody can tell more curves apart.
 MOST_CURVES = 6
 _DASHES = ("-", "--", "-.", ":")
-# So long that dashes differ.
+# Long enough for dashes to differ.
 _HANDLE = 2.2
-# Names of days are cut to the length of a date with its time; so many characters have room across.
+# Names of days are cut to the length of a date with its time; 40 characters have room across.
 _LONGEST_DAY, _ACROSS = 19, 40
 
 
 def drawn_thresholds(release: CumulativeRelease) -> list[int]:
-    """Return at most six of the thresholds, spread evenly, the first and the last among them."""
+    """Return at most six of the thresholds, evenly spread, including the first and the last."""
     return [release.thresholds[at] for at in spread(len(release.thresholds), MOST_CURVES)]
 
 
@@ -157,7 +157,7 @@ def windows_figure(release: CumulativeRelease) -> Figure:
 
 
 def windows_panel(release: CumulativeRelease, *, top: int) -> Figure:
-    """Draw the same small, as one of several figures that share a scale up to ``top``; :func:`windows_key` names it."""
+    """Draw a small version, which shares a scale up to ``top`` with others; :func:`windows_key` names its lines."""
     figure, axes = canvas("", "", size=PANEL)
     _draw(axes, release, top=top, across=_ACROSS // 2)
     axes.tick_params(which="both", labelsize=PANEL_TEXT)
@@ -165,12 +165,12 @@ def windows_panel(release: CumulativeRelease, *, top: int) -> Figure:
 
 
 def windows_key(release: CumulativeRelease) -> Figure:
-    """Name the lines that all panels have: a figure without axes."""
+    """Draw the legend of all panels, a figure without axes."""
     return legend_alone(lambda axes: _draw(axes, release, top=1, across=0), handle_length=_HANDLE)
 
 
 def window_groups_figure(release: GroupedCumulativeRelease) -> Figure:
-    """Draw the curves of each group, to one scale: at most 24 groups, in their order."""
+    """Draw each group's curves, all to one scale: at most 24 groups, in their order."""
     names, shown, top = _drawn(release)
     return small_multiples(
         names,
@@ -182,7 +182,7 @@ def window_groups_figure(release: GroupedCumulativeRelease) -> Figure:
 
 
 def _drawn(release: GroupedCumulativeRelease) -> tuple[list[str], list[CumulativeRelease], int]:
-    """Return what the groups are called that are drawn, their releases, and the largest number of all."""
+    """Return the names of the drawn groups, their releases, and the largest upper end of all intervals."""
     drawn = dict(islice(release.items(), MOST_DRAWN))
     top = max(int(each.highs.max()) for each in drawn.values())
     return [", ".join(names_of(group)) for group in drawn], [*drawn.values()], top
@@ -207,7 +207,7 @@ def _draw(axes: Axes, release: CumulativeRelease, *, top: int, across: int) -> N
     axes.set_xticks(named, [days[place] for place in named], parse_math=False)
 
 
-# So many days are listed, and so many are told to whoever points; files have all of them.
+# The most days in a table, and the most with a text under the pointer; files have all days.
 _ROWS, _STRIPS = 62, 400
 
 
@@ -240,7 +240,7 @@ def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
 
 
 def hover_of(release: CumulativeRelease) -> Hover:
-    """Return what is told to whoever points at a day."""
+    """Return the texts that days show under the pointer."""
     places, texts = spread(len(release.days), _STRIPS), []
     for day in (release.days[at] for at in places):
         cells = zip(release.thresholds, cells_of(release, day), strict=True)
@@ -259,7 +259,7 @@ def _days(release: CumulativeRelease) -> dict[str, Any]:
 
 
 def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None:
-    """Write the page of a release of cumulative windows of groups."""
+    """Write the page of a release of cumulative windows by group."""
     guarantee, first, last = release.guarantee, release.first, release.days[-1]
     people, which = _reached(first)
     names, drawn, top = _drawn(release)

@@ -1,4 +1,4 @@
-"""What pages, terminals and notebooks say of a release and its guarantee: plain text, not yet HTML."""
+"""Sentences about releases and guarantees for pages, terminals and notebooks: plain text, not yet HTML."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from anonhist.releases.content import AnyRelease
 
 _COSTS_NOTHING = "so floating point costs nothing"
-# What :func:`promise_lines` calls its lines.
+# The names of the lines that :func:`promise_lines` returns.
 PROMISE_NAMES = ("Protection", "Promise", "Toward a party", "Warning")
 
 
 def promise_lines(guarantee: Guarantee, *, doubt: str = "") -> list[tuple[str, str]]:
-    """Return the promise for a terminal, as names and sentences: what it is worth and what it is.
+    """Return names and sentences for a terminal: what the promise is worth, and the promise itself.
 
-    ``doubt`` is what somebody asks who sees the results, if not what follows from the unit.
+    ``doubt`` is the question of somebody who sees the results, if it does not follow from the unit.
     """
-    # Files have it whole: a clause on arithmetic that limits nothing is left out.
+    # The clause that says that arithmetic costs nothing is left out here; files keep the whole sentence.
     sentence, clause = guarantee.for_people, free_arithmetic(guarantee)
     lines = [
         ("Protection", _protection(guarantee, guarantee.epsilon, doubt)),
@@ -44,7 +44,7 @@ def promise_lines(guarantee: Guarantee, *, doubt: str = "") -> list[tuple[str, s
 
 
 def free_arithmetic(guarantee: Guarantee) -> str:
-    """Return the clause that says that arithmetic costs nothing; empty where the guarantee says anything else of it."""
+    """Return the clause that says that arithmetic costs nothing; empty if the guarantee has no such clause."""
     return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
 
 
@@ -54,7 +54,7 @@ def _protection(guarantee: Guarantee, epsilon: Fraction, doubt: str) -> str:
 
 
 def with_error(value: float, error: float) -> str:
-    """Write a number and its standard error, both cut where the error has two digits."""
+    """Write a number and its standard error, both rounded to the second digit of the error."""
     if not error:
         return f"{format_number(value, digits=6)} ± 0"
     places = 1 - math.floor(math.log10(error))
@@ -63,7 +63,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def expected_error(error: ReleaseError) -> str:
-    """Write the expected error of a whole profile with its range, three digits of each, if it was simulated."""
+    """Write the expected error of a whole profile and its range, with three digits each, if it was simulated."""
     if error.sorted_l1 is None or error.expected_range is None:
         return "not simulated"
     low, high = error.expected_range
@@ -76,7 +76,7 @@ def expected_error(error: ReleaseError) -> str:
 
 
 def interval(low: float, high: float, *, places: int = 0) -> str:
-    """Write an interval, its ends rounded outward; without an upper end it says nothing."""
+    """Write an interval, its ends rounded outward; without an upper end, it counts as no interval."""
     if math.isinf(high):
         return "no interval"
     scale = 10**places
@@ -84,17 +84,17 @@ def interval(low: float, high: float, *, places: int = 0) -> str:
 
 
 def number_and_ends(found: Estimate) -> tuple[str, str]:
-    """Write a number of things, and its interval."""
+    """Write a number of things and its interval."""
     return f"{found.value:,.0f}", interval(*found.interval)
 
 
 def with_interval(ends: str) -> str:
-    """Write the ends of an interval where nothing else says what they are."""
+    """Write the ends of an interval after the words "95% interval", if there are any."""
     return f"95% interval {ends}" if " to " in ends else ends
 
 
 def bars_text(error: ReleaseError, *, none: str) -> str:
-    """Say how to read bars and bands, where there are some; ``none`` is what a number at 0 cannot be told from."""
+    """Say how to read bars and bands, if there are any; ``none`` completes "the release cannot tell"."""
     if not (error.has_k_plus_intervals or error.has_prevalence_intervals):
         return "There are no 95% intervals here, so the plots have neither bars nor bands."
     return (
@@ -104,7 +104,7 @@ def bars_text(error: ReleaseError, *, none: str) -> str:
 
 
 def share_of_items(release: Release) -> str:
-    """Say how large the expected error is beside the released items, to be put after it: nothing for no items."""
+    """Write the expected error as a share of the released items, to follow that error; without items, no share."""
     items, name = release.profile.n, release.words.total
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
@@ -112,7 +112,7 @@ def share_of_items(release: Release) -> str:
 
 
 def runs_text(*releases: Release, of: str = "profile") -> str:
-    """Say what errors come from, or that there are none."""
+    """Say how errors were simulated, or that they were not."""
     runs = [each.error.simulations for each in releases]
     if not max(runs):
         return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
@@ -121,21 +121,21 @@ def runs_text(*releases: Release, of: str = "profile") -> str:
 
 
 def no_intervals(error: ReleaseError) -> str:
-    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_text` says it."""
+    """Say why a simulated release has no intervals; empty if it has some, or if :func:`runs_text` says why."""
     if not error.simulations or error.has_k_plus_intervals:
         return ""
     return f"There are no intervals: {error.why_unknown}."
 
 
 def method_text(title: str, estimate: Estimate) -> str:
-    """Return the method, after the number that was asked with."""
+    """Return the method, after the number in the title, if there is one."""
     number = title.partition(", ")[2]
     method = estimate.method.removesuffix(", from a release")
     return f"{number}, {method}" if number else method
 
 
 def known_ends(estimate: Estimate, *, digits: int) -> str:
-    """Write the ends that hold."""
+    """Write those ends of the interval that hold."""
     low, high = (format_number(end, digits=digits) for end in estimate.interval)
     holds = estimate.statement.holds
     if holds is Holds.BOTH:
@@ -153,13 +153,13 @@ _HOW_TO_ASK = "With --excess-share 0.05 (in Python, excess_share), a release als
 
 
 def remarks(release: Release) -> list[tuple[str, str]]:
-    """Return names and sentences: one line for each thing that a release may say, in the order they are shown."""
+    """Return names and sentences, a line for each remark on a release, in the order in which they are shown."""
     missing = no_intervals(release.error)
     return [*([("Intervals", missing)] if missing else []), *bound_of(release)]
 
 
 def bound_of(value: Tabular) -> list[tuple[str, str]]:
-    """Return the lines that say which rows count where others do not, and what a bound on units leaves out."""
+    """Return the lines that say which rows count, if not all do, and what a bound on units leaves out."""
     where = getattr(value, "where", None)
     return [*([] if where is None else [("Rows", f"Only rows where {where} were counted.")]), *_bound_of(value)]
 
@@ -179,10 +179,10 @@ def _bound_of(value: Tabular) -> list[tuple[str, str]]:
 
 
 def _could_tell(release: Release | GroupedRelease) -> bool:
-    """Return whether a release like this could have told what was left out: where it was chosen, or is of counts."""
+    """Return whether such a release could have estimated what was left out: it chose items, or capped counts."""
     unit = release.guarantee.unit
     if isinstance(release, GroupedRelease):
-        # Where there are no more groups than the bound keeps, it leaves out none.
+        # If there are no more groups than the bound keeps, it leaves out none.
         bounds_groups = unit.groups > 1 or unit.max_count is not None
         return release.order_key is not None and not (bounds_groups and len(release) <= unit.groups)
     # One group of several has no excess of its own.
@@ -190,7 +190,7 @@ def _could_tell(release: Release | GroupedRelease) -> bool:
 
 
 def describe_excess(excess: Excess) -> str:
-    """Say what a bound on users or labels left out, as far as a release tells it."""
+    """Say what a bound on users or labels left out, as far as a release shows it."""
     units, share, of = excess.units.interval, excess.share_of_units.interval, excess.of
     named = None if excess.guarantee is None else excess.guarantee.unit
     one, several = (of.unit, f"{of.unit}s") if named is None else (named.called, named.many)
@@ -207,7 +207,7 @@ def describe_excess(excess: Excess) -> str:
             f"What {bound} left out is indistinguishable from nothing: {interval(*units)} {several} {_HAD[of.part]}"
             f"{also} (95% interval{s}). A larger share of epsilon{cap} would show more."
         )
-    # What was left out is of some units, at most C counted of each, whatever the noise on those says.
+    # Each unit adds at most C to what was left out, so at least ``least / C`` units had some, whatever the noise says.
     many_units = max(units[1], math.ceil(least / excess.cap))
     number = interval(units[0], many_units) if units[0] else f"up to {many_units:,.0f}"
     percents = interval(100 * share[0], 100 * share[1]) if share[0] else f"up to {max(1, math.ceil(100 * share[1]))}"
@@ -221,13 +221,13 @@ def describe_excess(excess: Excess) -> str:
     )
 
 
-# Below and above, a factor is not written as a plain decimal, whose digits nobody would count.
+# Below the first ε and above the second, a factor as a plain decimal would have too many digits to count.
 _PLAIN = (1e-6, 12)
 _STAYS = "This stays true whatever is done with the results."
 
 
 def plain_promise(guarantee: Guarantee, *, result: str = "result") -> str:
-    """Say what was promised in one sentence, with one number; ``result`` is what it is about."""
+    """State the promise in one sentence, with one number; ``result`` names what it is about."""
     unit, is_substitute = guarantee.unit, guarantee.relation is NeighboringRelation.SUBSTITUTE
     change = f"Replacing any {unit} by another" if is_substitute else f"Adding or removing any {unit}"
     # A party that knows its own share of the noise is promised less, in a sentence of its own.
@@ -242,7 +242,7 @@ def at_most(guarantee: Guarantee) -> str:
 
 
 def factor(epsilon: Fraction) -> str:
-    """Write ``e^ε``, rounded up, with at least three digits of what is more than one."""
+    """Write ``e^ε``, rounded up, with at least three digits of ``e^ε − 1``."""
     least, most = _PLAIN
     if epsilon > most:
         power = short_decimal(epsilon)
@@ -255,14 +255,14 @@ def factor(epsilon: Fraction) -> str:
 
 
 def lead(guarantee: Guarantee) -> str:
-    """Say in a sentence what a guarantee is worth: how sure somebody can become who sees the results."""
+    """Say in a sentence what a guarantee is worth: how sure somebody who sees the results can become."""
     who = "Someone" if guarantee.party_epsilon is None else "An outsider"
     doubt = doubt_about(guarantee.unit.called, guarantee.relation)
     return worth(guarantee.epsilon, doubt=doubt, delta=guarantee.delta, who=who)
 
 
 def meaning(guarantee: Guarantee, *, result: str = "result", stays: str = _STAYS) -> list[str]:
-    """Say what the guarantee is, in paragraphs; ``stays`` is said of how long it holds."""
+    """State the guarantee, in paragraphs; ``stays`` says how long it holds."""
     said = [f"{plain_promise(guarantee, result=result)} {stays}"]
     if guarantee.conditions:
         said.append(f"This holds provided that {', and that '.join(guarantee.conditions)}.")
@@ -277,13 +277,13 @@ def meaning(guarantee: Guarantee, *, result: str = "result", stays: str = _STAYS
 
 
 def promise_of(release: AnyRelease, *, result: str = "result") -> list[str]:
-    """Say what a release promises, and first to whom, where this program saw to it."""
+    """State what a release promises, and first to whom, if this program ensured it."""
     everyone = any_user(release)
     return [*([everyone] if everyone else []), *meaning(release.guarantee, result=result)]
 
 
 def worth(epsilon: Fraction, *, doubt: str, delta: Fraction, who: str = "Someone") -> str:
-    """Say how sure somebody can become who has such a ``doubt``, and what that is called."""
+    """Say how sure somebody with this ``doubt`` can become, and what such protection is called."""
     return f"{_sure(epsilon, doubt, delta, who=who)}. This is {protection(epsilon)}."
 
 
@@ -293,19 +293,19 @@ def _sure(epsilon: Fraction, doubt: str, delta: Fraction, *, who: str) -> str:
 
 
 def doubt_about(unit: str, relation: NeighboringRelation) -> str:
-    """Say what somebody asks who cannot tell two neighbors apart."""
+    """Return the question of somebody who cannot tell two neighbors apart."""
     if relation is NeighboringRelation.SUBSTITUTE:
         return f"which of two versions of a given {unit} is in the data"
     return f"whether a given {unit} is in the data"
 
 
 def any_user(release: AnyRelease) -> str:
-    """Say that users are protected whatever they did, where this program counted only some items of each; else nothing.
+    """Say that users are protected whatever they did, if this program counted only some items of each; else nothing.
 
-    Where the data were limited before they were read, nobody knows whether every user was: :func:`exclusions` says so.
+    If the data were limited before they were read, nobody knows whether every user was; :func:`exclusions` says so.
     """
     unit, excess = release.guarantee.unit, getattr(release, "excess", None)
-    # A reading that bounds users draws a key, and only such a reading tells what it left out.
+    # A reading that bounds users draws an order key, and only such a reading estimates what it left out.
     if unit.max_items is None or (release.order_key is None and excess is None):
         return ""
     counted = f"at most {unit.max_items:,} of them {'counts' if unit.max_items == 1 else 'count'}"
@@ -317,14 +317,14 @@ def any_user(release: AnyRelease) -> str:
 
 
 def release_exclusions(release: Release) -> list[str]:
-    """Say what the promise of a release does not cover, first what follows from the unit."""
+    """Return what a release's promise does not cover, beginning with what follows from the unit."""
     listed = exclusions(release.guarantee.unit)
     return listed[1:] if any_user(release) else listed
 
 
 def exclusions(unit: PrivacyUnit) -> list[str]:
-    """Say what the promise does not cover, first what follows from the unit."""
-    # Whoever releases every week has other data each time, but the same people in them.
+    """Return what the promise does not cover, beginning with what follows from the unit."""
+    # Weekly releases are made from new data, but on the same people.
     again = "the same data" if unit.people is None else f"data of the same {unit.people}, such as those of next week"
     return [
         unit.not_covered,
