@@ -1,1 +1,1 @@
-"""The way in: whatever reads rows, from whatever holds them, on tables that differ by one unit."""
+"""The way in: every reader of rows, from every source of rows, on tables that differ by one unit."""

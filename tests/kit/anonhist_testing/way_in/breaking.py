@@ -1,4 +1,4 @@
-"""Readers that are broken on purpose: what some rows hold decides what other rows are called."""
+"""Readers that are broken on purpose: the values of some rows decide the names of other rows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from anonhist_testing.way_in.sources import Held, Rows, Source
 
-    #: Returns the texts that a broken reader takes the values of a column for.
+    #: Returns the texts that a broken reader makes of a column's values.
     Renaming = Callable[[list[Any]], list[str | None]]
 
-# How many rows narwhals looks at, as this program once did.
+# The number of rows at which narwhals looks, as this program once did.
 _HEAD = 100
 
 
 def by_the_first_rows(values: list[Any]) -> list[str | None]:
-    """Name whole numbers as floats where the first rows hold only text, or nothing.
+    """Name whole numbers as floats if the first rows hold only text, or nothing.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def by_the_first_rows(values: list[Any]) -> list[str | None]:
 
 
 def by_the_first_value(values: list[Any]) -> list[str | None]:
-    """Name whole numbers as floats where the first value is text or a float.
+    """Name whole numbers as floats if the first value is text or a float.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def by_the_first_value(values: list[Any]) -> list[str | None]:
 
 
 def by_any_missing_value(values: list[Any]) -> list[str | None]:
-    """Name whole numbers as floats where any value is missing, as types that are inferred do.
+    """Name whole numbers as floats if any value is missing, as inferred types do.
 
     Examples
     --------
@@ -65,14 +65,14 @@ BREAKS: tuple[Renaming, ...] = (by_the_first_rows, by_the_first_value, by_any_mi
 
 
 def broken(source: Source, renaming: Renaming) -> Source:
-    """Return a source of text that takes values of any types, and is read as if names were found so.
+    """Return a source of text that takes values of any types, and is read as if names were found in this way.
 
     Parameters
     ----------
     source
-        What holds the texts.
+        The source of the texts.
     renaming
-        How values are named.
+        The way in which values are named.
     """
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Entrances of the command line, in this process: what they release with so much budget that it is exact."""
+"""Entrances of the command line, in this process: they release with so much budget that results are exact."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     Read = Callable[[Any, dict[str, Any], list[Any]], Any]
 
 _NODE, _NAME, _LABEL = Role(Use.WHOLE_NAMES, 20), Role(Use.NAMES), Role(Use.NAMES, 30)
-# Noise of this rate is zero, but for one time in e^(5·10^8).
+# Noise of this rate is zero, except one time in e^(5·10^8).
 _EXACT = ("--epsilon", "1e9", "--simulations", "0")
 _OF_USERS = ("--user", "who", "--max-per-user", "2", "--order-key", KEY)
 
 
 def _run(*words: str) -> None:
-    """Run a command; raise what it says if it refuses to."""
+    """Run a command; raise its message if it refuses to run."""
     told = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(told):
         code = run(list(words))
@@ -64,7 +64,7 @@ def _counting(*words: str) -> Read:
 
 
 def _releasing(command: str, *words: str) -> Read:
-    """Return what releases a source, and reads the release."""
+    """Return a function that releases a source, and reads the release."""
 
     def read(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
         with tempfile.TemporaryDirectory(prefix="way-in-") as folder:

@@ -1,4 +1,4 @@
-"""All entrances and sources, and cases in which each pair of choices is there at least once."""
+"""All entrances and sources, and cases in which each pair of choices occurs at least once."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ ENTRANCES = (
     *(*PROFILES, *GROUPS, *CUMULATIVE, *EDGES, *SKETCHES, *COUNTED, *PARTS, *FOUND, *REPORTS),
     *COMMANDS,
 )
-#: Those that need no server and no virtual machine.
+#: The sources that need no server and no virtual machine.
 SOURCES = (*IN_FILES, *IN_MEMORY, *DATABASES, *OF_EDGES)
 # Of two sources that are read in the same way, an entrance is tried with one, and the next entrance with the other.
 _ALIKE = (("csv", "tsv"), ("sqlite", "sqlite of ibis"), ("arrow", "duckdb relation"))
 
 
 def pairwise(entrances: Iterable[Entrance] = ENTRANCES, sources: Iterable[Source] = SOURCES) -> list[Case]:
-    """Return one case for each entrance and source, the same ones at every call.
+    """Return one case for each entrance and source, the same cases at every call.
 
-    Of sources that are read in the same way, there is one.
+    Of sources that are read in the same way, one has a case.
 
-    Beginnings and endings take turns, so that each comes with each: a source that cannot hold a beginning begins with
-    missing values instead.
+    Beginnings and endings take turns, so that all pairs of them occur; a source that cannot hold a beginning begins
+    with missing values instead.
 
     Examples
     --------

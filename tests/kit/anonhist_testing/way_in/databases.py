@@ -1,4 +1,4 @@
-"""What holds rows: databases, and types that do not bind."""
+"""Sources of rows: databases, and types that do not bind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# With quotes and a space, as people have them.
+# A name with a space, which needs quotes, as people have them.
 TABLE = "the table"
 _EXPRESSIONS = ("v", "v || ''", "v + 0", "coalesce(v, NULL)")
 _DECLARED = ("TEXT", "INTEGER", "REAL")
@@ -26,7 +26,7 @@ def _scratch() -> sqlite3.Connection:
 
 
 def _in_sqlite(value: Any, declared: str) -> Any:
-    """Return what SQLite shows of a value in a column that is declared so, or computed so: it is asked."""
+    """Ask SQLite how it shows a value in a column that is declared, or computed, in this way."""
     if isinstance(value, bool):
         value = int(value)
     elif not isinstance(value, int | float | str | None):
@@ -42,7 +42,7 @@ def _in_sqlite(value: Any, declared: str) -> Any:
 
 
 def _write_sqlite(path: Path, columns: dict[str, str], rows: Rows) -> None:
-    """Write values as they are shown: what is declared or computed leaves them so."""
+    """Write values as they are shown: declared and computed columns do not change them."""
     is_view = any(declared in _EXPRESSIONS for declared in columns.values())
     table = "rows" if is_view else TABLE
     with closing(sqlite3.connect(path)) as connection:

@@ -1,4 +1,4 @@
-"""How far two exact results are apart: whole numbers, computed here and not by the product."""
+"""How far apart two exact results are: whole numbers, computed here and not by the product."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sorted_l1_of_groups(few: Mapping[Any, Any], more: Mapping[Any, Any]) -> int:
 
 
 def capped_l1(few: Mapping[Any, Any], more: Mapping[Any, Any], cap: int) -> int:
-    """Return the sum over groups of the ℓ1 distances of prevalences, where counts from ``cap`` on are one.
+    """Return the sum over groups of the ℓ1 distances of prevalences, with all counts from ``cap`` on as one.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def _capped(profile: Any, cap: int) -> NDArray[np.int64]:
 
 
 def increments_l1(few: Any, more: Any) -> tuple[int, int]:
-    """Return the ℓ1 distance of the increments of cumulative windows, and the largest of the numbers of one day.
+    """Return the ℓ1 distance of the increments of cumulative windows, and the largest one of a day's numbers.
 
-    Of windows of groups, sums over all groups.
+    For windows of groups, both are sums over all groups.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _stacked(windows: Any) -> NDArray[np.int64]:
 
 
 def changed_edges(few: Any, more: Any) -> tuple[int, int]:
-    """Return how many edges only one of two graphs has, and how many nodes, by name.
+    """Return how many edges, and how many nodes by name, only one of two graphs has.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _named(graph: Any) -> tuple[set[frozenset[int]], set[int]]:
 
 
 def sizes_l1(few: NDArray[np.int64], more: NDArray[np.int64]) -> int:
-    """Return the ℓ1 distance of sizes in descending order, with zeros for what only one has.
+    """Return the ℓ1 distance of sizes in descending order, with zeros for sizes that only one has.
 
     Examples
     --------

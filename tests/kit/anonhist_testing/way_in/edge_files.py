@@ -1,4 +1,4 @@
-"""Files that hold edges in formats of their own, written by nothing that reads them but for those of networkx."""
+"""Files of edges in formats of their own; except for those of networkx, no program that reads them wrote them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-#: What is said of a file of edges: that nothing is.
+#: The options for a file of edges, which has no columns to name.
 _SAID = {"origin": None, "target": None}
 # Names that stand in lines without quotes.
 _PLAIN = re.compile(r"[^\s\"#%*<\ufeff][^\s\"]*")
@@ -69,14 +69,14 @@ def _write_konect(path: Path, rows: Rows) -> None:
 
 
 def _write_commented(path: Path, rows: Rows) -> None:
-    """Write a table of which every second line is a comment."""
+    """Write a table in which every second line is a comment."""
     fields = ([f'"{(name or "").replace(chr(34), chr(34) * 2)}"' for name in row] for row in rows)
     lines = ["#", "source,target", *(",".join(row) for row in fields)]
     path.write_text("".join(f"{line}\n# of, ours,\n" for line in lines), encoding="utf-8")
 
 
 def _whole(rows: Rows) -> list[tuple[Any, Any]]:
-    """Return the edges that have both ends: others cannot be written."""
+    """Return the edges that have both ends: other edges cannot be written."""
     return [(u, v) for u, v in rows if u is not None and v is not None]
 
 

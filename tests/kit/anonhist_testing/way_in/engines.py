@@ -1,4 +1,4 @@
-"""DuckDB for many small readings: to start it takes as long as to read a few rows."""
+"""DuckDB for many small readings: starting it takes as long as reading a few rows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def lent_duckdb() -> Iterator[None]:
-    """Lend what is read in memory one engine, of which each reading has a connection of its own.
+    """Lend one engine to all readings in memory; each reading has a connection of its own.
 
-    Engines of callers, and any set in another way than the product sets its own, are engines of their own.
+    Callers' engines, and engines whose settings are not the product's, are engines of their own.
     """
     engine, connect = _lent_engine(), duckdb.connect
 
     def lend(path: Any = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
         if path != ":memory:" or not _is_ours(options.get("config", {})):
             return connect(path, **options)
-        # The copy of standard input would end with its engine.
+        # Otherwise, the copy of standard input would end with its engine.
         engine.execute("DROP TABLE IF EXISTS input")
         return engine.cursor()
 
@@ -37,10 +37,10 @@ def lent_duckdb() -> Iterator[None]:
 
 @cache
 def _lent_engine() -> duckdb.DuckDBPyConnection:
-    """Open DuckDB once in this process, set as the product sets it."""
+    """Open DuckDB once in this process, with the product's settings."""
     return duckdb.connect(config=CONFIG | {"temp_directory": ""})
 
 
 def _is_ours(config: dict[str, Any]) -> bool:
-    """Say whether the product sets an engine so, wherever it may spill."""
+    """Return whether these are the product's settings of an engine, with any folder for spilling."""
     return config == CONFIG | {"temp_directory": config.get("temp_directory")}

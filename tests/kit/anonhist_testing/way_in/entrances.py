@@ -1,4 +1,4 @@
-"""Entrances: how each is called, how far two results are apart, and what is promised for one unit more."""
+"""Entrances: how each is called, how far apart two results are, and what is promised for one extra unit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ THRESHOLDS = (1, 3, 10)
 
 
 class Measure(NamedTuple):
-    """How far two results are apart in one respect, and how far they may be."""
+    """How far apart two results are in one respect, and how far apart they may be."""
 
     distance: int
     promise: int
@@ -43,13 +43,13 @@ class Entrance:
     roles
         The columns that it reads.
     unit
-        Whom neighbors differ by.
+        The unit by which neighbors differ.
     read
-        Reads a source, given what is to be said of it and a public list of groups.
+        Reads a source, given its options and a public list of groups.
     measures
-        Returns how far two results are apart, and what is promised for a unit with so many rows.
+        Returns how far apart two results are, and what is promised for a unit with this many rows.
     takes
-        Whether it reads a source: as documentation says, some do not.
+        Whether it reads a source: as the documentation says, some entrances do not read all sources.
     """
 
     name: str
@@ -74,7 +74,7 @@ def _of_profiles(promise: Callable[[int], int]) -> Callable[[Any, Any, int], lis
 
 
 def _of_counted_users(few: Any, more: Any, rows: int) -> list[Measure]:
-    """Measure the items that count, and the number of items of each user before the bound: one user more."""
+    """Measure the items that count, and the number of items of each user before the bound, for one extra user."""
     own = sorted_l1_of_profiles(few.users.numbers, more.users.numbers)
     users = more.users.numbers.num_labels - few.users.numbers.num_labels
     return [Measure(sorted_l1_of_profiles(few, more), min(2, rows)), Measure(own, rows), Measure(abs(users), 1)]
@@ -97,7 +97,7 @@ def _of_labels(cap: int, groups: int) -> Callable[[Any, Any, int], list[Measure]
 
 
 def _of_counted_units(measured: Callable[[Any, Any, int], list[Measure]]) -> Callable[[Any, Any, int], list[Measure]]:
-    """Measure also the number of groups of each unit before the bound: one unit more, with one number."""
+    """Also measure the number of groups of each unit before the bound: one extra unit with one number."""
 
     def measures(few: Any, more: Any, rows: int) -> list[Measure]:
         own = sorted_l1_of_profiles(few.units.numbers, more.units.numbers)
@@ -108,7 +108,7 @@ def _of_counted_units(measured: Callable[[Any, Any, int], list[Measure]]) -> Cal
 
 
 def of_windows(most: int, thresholds: int, days: int) -> Callable[[Any, Any, int], list[Measure]]:
-    """Measure increments, and the numbers of each day; of groups all together."""
+    """Measure increments, and the numbers of each day; for groups, all together."""
 
     def measures(few: Any, more: Any, rows: int) -> list[Measure]:
         items = min(most, rows)
@@ -123,7 +123,7 @@ def _profile(**asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
 
 
 def condition_on(column: str, values: list[Any]) -> str:
-    """Return a public condition on a column, of values that its type takes: some of them, those above one, and none.
+    """Return a public condition on a column with values that its type accepts: some, those from one on, and nulls.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _quoted(text: str) -> str:
 
 
 def _filtered(read: Callable[..., Any], **asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
-    """Return what reads the rows that a condition on the column of groups keeps."""
+    """Return a function that reads the rows that a condition on the column of groups keeps."""
 
     def reading(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
         return read(source, label="what", where=condition_on("where", groups), **said, **asked)
@@ -253,7 +253,7 @@ GROUPS = (
         "groups of labels that are counted",
         {"where": _GROUP, "what": _LABEL},
         Unit(6, "what"),
-        # With all others there are more groups than one, so that something can be left out.
+        # With the group of all others, there are several groups, so that something can be left out.
         _groups(
             unit=PrivacyUnit.label(max_count=5),
             max_groups_per_label=1,

@@ -1,4 +1,4 @@
-"""One case: an entrance, a source and a seed; what it reads of neighbors, and whether that is as promised."""
+"""One case: an entrance, a source and a seed; its results on neighbors, and whether they keep the promise."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from anonhist_testing.way_in.sources import Source
     from anonhist_testing.way_in.tables import Made, Pair, Rows
 
-# What the product says of values without a name, and of those in JSON lines.
+# The product's messages about values without a name, and about those in JSON lines.
 _NAMELESS = ("to whole numbers or text first", "write whole numbers or text")
 # A list of groups is public, and does not fit every type of column.
 _LIST = "groups lists "
-# What the product says where it does not know what is wrong.
+# The product's message if it does not know what is wrong.
 _BROKE = "could not be read by the engine"
 
 
 @dataclass(frozen=True)
 class Case:
-    """What decides all tables of one case."""
+    """The choices that decide all tables of one case."""
 
     seed: int
     entrance: Entrance
@@ -61,7 +61,7 @@ class Case:
 
 @dataclass
 class Found:
-    """What cases of one entrance and one source gave."""
+    """The results of the cases of one entrance and one source."""
 
     pairs: int = 0
     refused: int = 0
@@ -69,7 +69,7 @@ class Found:
     failures: list[str] = field(default_factory=list)
 
     def add(self, other: Found) -> None:
-        """Add what another case gave."""
+        """Add the results of another case."""
         self.pairs += other.pairs
         self.refused += other.refused
         self.failures += other.failures
@@ -77,31 +77,31 @@ class Found:
             self.see(measure)
 
     def see(self, measure: Measure) -> None:
-        """Keep the distance that is largest for its promise."""
+        """Keep the distance that is largest relative to its promise."""
         if self.worst is None or measure.distance * self.worst.promise > self.worst.distance * measure.promise:
             self.worst = measure
 
 
 @dataclass(frozen=True)
 class _Refused:
-    """A sentence in the place of a result."""
+    """A sentence in place of a result."""
 
     sentence: str
 
 
 class _CrashedError(Exception):
-    """What came out of a reader was no sentence."""
+    """A reader failed with something other than a sentence."""
 
 
 def judge(case: Case, *, pairs: Collection[int] | None = None, also_reordered: bool = True) -> Found:
-    """Read the tables of a case, and return what was found.
+    """Read the tables of a case, and return the results.
 
     Parameters
     ----------
     case
-        What is read, and how.
+        The case that decides what is read, and how.
     pairs
-        Which pairs of neighbors are read, by their number; all by default.
+        The numbers of the pairs of neighbors to read; all by default.
     also_reordered
         Whether the same rows are read in another order, too.
     """
@@ -125,12 +125,12 @@ def judge(case: Case, *, pairs: Collection[int] | None = None, also_reordered: b
 
 
 def judge_in_turn(case: Case, turn: int) -> Found:
-    """Judge a case with one unit, in places that take turns, and now and then in another order, too."""
+    """Judge a case with one unit, in places that take turns, and sometimes in another order, too."""
     return judge(case, pairs=[turn % (UNITS * len(PLACES))], also_reordered=turn % 8 == 0)
 
 
 def _judge_pair(case: Case, made: Made, few: Any, pair: Pair, folder: Path, found: Found) -> None:
-    """Read the table with one unit more, and compare."""
+    """Read the table with one extra unit, and compare."""
     what = f"one unit more at the {pair.place} ({len(pair.unit)} rows)"
     try:
         more = _read(case, made, pair.rows, folder)
@@ -157,7 +157,7 @@ def _read(case: Case, made: Made, rows: Rows, folder: Path) -> Any:
     folder.mkdir()
     declared = {name: column.declared for name, column in made.columns.items()}
     with case.source.hold(declared, rows, folder) as (source, said), warnings.catch_warnings():
-        # Of packages that hold tables, about what will go away.
+        # Packages that hold tables warn about features that will go away.
         warnings.simplefilter("ignore")
         try:
             return case.entrance.read(source, said, made.groups)
@@ -168,7 +168,7 @@ def _read(case: Case, made: Made, rows: Rows, folder: Path) -> Any:
 
 
 def _judge_order(case: Case, made: Made, few: Any, reordered: Any, found: Found) -> None:
-    """See that the order of rows decides nothing."""
+    """Check that the order of rows decides nothing."""
     if isinstance(few, _Refused) or isinstance(reordered, _Refused):
         if _sentence(few) != _sentence(reordered):
             found.failures.append(
@@ -181,9 +181,9 @@ def _judge_order(case: Case, made: Made, few: Any, reordered: Any, found: Found)
 
 
 def _are_of_other_types(case: Case, made: Made, rows: Rows, folder: Path, *results: Any) -> bool:
-    """Tell whether a table is refused whose types are not those of the other, as pandas infers types from rows.
+    """Return whether a table is refused because its types differ from the other's, as pandas infers types from rows.
 
-    The types of a table in memory are its caller's; of two tables of the same types, rows decide nothing.
+    The caller decides the types of a table in memory; in two tables of the same types, rows decide nothing.
     """
     if not case.source.infers or not any(isinstance(each, _Refused) for each in results):
         return False
@@ -208,7 +208,7 @@ def _wrongly_refused(case: Case, few: Any, more: Any, *, is_named: bool) -> str:
         return f"one is refused: {_sentence(few)} / {_sentence(more)}"
     if _BROKE in _sentence(few):
         return _sentence(few)
-    # Types that are declared may be refused, those that rows have may not.
+    # Declared types may be refused, but the types of rows may not.
     return "" if case.source.binds else f"refused: {_sentence(few)}"
 
 

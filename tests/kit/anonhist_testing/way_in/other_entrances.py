@@ -1,4 +1,4 @@
-"""Entrances beside events of labels: edges, sketches, counted data, parts, groups that are found, and reports."""
+"""Entrances for data other than events of labels: edges, sketches, counted data, parts, found groups, and reports."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ _COUNTS = Own(
     units=(1, 1.0, "1", 0),
     kinds=(Kind.WHOLE, Kind.FLOATS),
     may_miss=False,
-    # In text they are written without a point.
+    # In text, they are written without a point.
     is_usable=lambda value: not isinstance(value, str) or "." not in value,
 )
 COUNT = Role(Use.OWN, own=_COUNTS)
-# Of a label that is a unit, each row may count any number of items.
+# If a label is the unit, each row may count any number of items.
 _COUNT_OF_LABEL = Role(Use.OWN, own=replace(_COUNTS, units=_COUNTS.last))
 
 
@@ -89,12 +89,12 @@ EDGES = (
 
 
 def _sketch(unit: PrivacyUnit = _ITEM, **asked: Any) -> Read:
-    # Drawn once: its noise is the same in all readings, and taken away.
+    # It is drawn once: its noise is the same in all readings, and is subtracted.
     sketch = HashedSketch(buckets=1000, epsilon=1, key=b"the way in", unit=unit)
 
     def counters(source: Any, said: dict[str, Any], _: list[Any]) -> NDArray[np.int64]:
         before = np.array(sketch.counters, dtype=np.int64)
-        # Where a table is on a cluster, it is said how its partitions are counted.
+        # If a table is on a cluster, an option says how its partitions are counted.
         is_spark = isinstance(source, SparkFiles) or type(source).__module__.startswith("pyspark")
         partials = ExactPartials() if is_spark else None
         update_sketch(sketch, source, **({"label": "what", "partials": partials} | said | asked))
@@ -183,7 +183,7 @@ COUNTED = (
 
 
 def _parts(**asked: Any) -> Read:
-    """Return what reads a source as two parts: each of its rows is in both."""
+    """Return a function that reads a source as two parts: each row is in both."""
 
     def read(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
         with tempfile.TemporaryDirectory(prefix="way-in-") as folder:
@@ -194,7 +194,7 @@ def _parts(**asked: Any) -> Read:
     return read
 
 
-# Of parts, users are text or whole numbers: other types are refused.
+# In parts, users are text or whole numbers: other types are refused.
 _USER_OF_PARTS = Role(Use.WHOLE_NAMES, kinds=(Kind.TEXT, Kind.WHOLE))
 PARTS = (
     Entrance("parts", {"what": _LABEL}, Unit(), _parts(keep_null=True), _of_profiles(lambda _: 2)),
@@ -223,7 +223,7 @@ PARTS = (
 
 
 def _found(**asked: Any) -> Read:
-    """Return what reads the groups of a source, all of which are found: their units, and their profiles."""
+    """Return a function that reads the groups of a source, which are all found: their units and their profiles."""
 
     def read(source: Any, said: dict[str, Any], _: list[Any]) -> tuple[NDArray[np.int64], dict[Any, Any]]:
         units = []
@@ -244,7 +244,7 @@ def _found(**asked: Any) -> Read:
 def _of_found(most: int) -> Callable[[Any, Any, int], list[Measure]]:
     def measures(few: Any, more: Any, rows: int) -> list[Measure]:
         found = [Measure(sizes_l1(few[0], more[0]), min(most, rows))]
-        # Which groups are found is a release of its own: items are compared where it came to the same.
+        # Finding groups is a release of its own: items are compared if it found the same groups.
         if set(few[1]) == set(more[1]):
             found.append(Measure(sorted_l1_of_groups(few[1], more[1]), min(most, rows)))
         return found
@@ -275,7 +275,7 @@ def _tally(survey: Survey) -> Read:
 
 
 def _of_reports(survey: Survey, cells_per_report: int) -> Callable[[Any, Any, int], list[Measure]]:
-    """Measure how many reports were counted, and in how many cells one of them is seen."""
+    """Measure how many reports were counted, and in how many cells one report is seen."""
 
     def measures(few: Any, more: Any, _: int) -> list[Measure]:
         cells = counters_l1(*(each.dense(survey.cells) for each in (few, more)))
@@ -291,7 +291,7 @@ def _reports(
     others: tuple[Any, ...],
     kinds: tuple[Kind, ...],
 ) -> Entrance:
-    """Return the entrance of reports, some of which are no reports of this survey: those are left out."""
+    """Return the entrance of reports, some of which are invalid for this survey and are left out."""
     column = survey.columns[0].name
     of_survey = Own(((survey.digest,),), (survey.digest, "0" * 32), (survey.digest, None), (Kind.TEXT,), may_miss=True)
     of_report = Own(firsts, (*firsts[0], *others), (*firsts[0], *others, *[None] * 4), kinds, may_miss=True)

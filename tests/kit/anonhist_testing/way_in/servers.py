@@ -1,4 +1,4 @@
-"""What holds rows where something has to be started first: PostgreSQL and Spark."""
+"""Sources of rows that must be started first: PostgreSQL and Spark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OF_SPARK = ("spark", "spark connect")
-# Spark reads Parquet files of one pattern by one schema: whether they can be read is for whoever writes them.
+# Spark reads Parquet files of one pattern with one schema: their writer decides whether they can be read.
 _FILES_OF_SPARK = [source for source in IN_FILES if source.name != "parquet files of several types"]
 SERVED = ("postgresql", *_OF_SPARK, *(f"spark of {source.name}" for source in _FILES_OF_SPARK))
 
@@ -53,7 +53,7 @@ def served(wanted: Collection[str]) -> Iterator[list[Source]]:
 
 @contextmanager
 def spark_sessions() -> Iterator[tuple[Any, str]]:
-    """Start Spark, and say where others connect to it: a session in a zone far from UTC."""
+    """Start Spark; yield a session, in a time zone far from UTC, and the address at which others connect."""
     from pyspark.sql import SparkSession
 
     with socket.socket() as free:
@@ -108,7 +108,7 @@ _TYPES = {
 
 
 def _tables_of(name: str, session: Any) -> Source:
-    """Return tables of a session of Spark, in several partitions."""
+    """Return tables of a Spark session, in several partitions."""
 
     @contextmanager
     def hold(columns: dict[str, str], rows: Rows, _: Path) -> Iterator[Held]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from anonhist_testing.way_in.sources import Source
 
 MINUTES = 10.0
-# So many failures are told in full.
+# The most failures that are reported in full.
 _TOLD = 40
 #: What was found, by the names of entrance and source.
 Results = dict[tuple[str, str], Found]
@@ -43,7 +43,7 @@ Results = dict[tuple[str, str], Found]
 
 @dataclass(frozen=True)
 class Task:
-    """What one process does: some entrances with some sources, for a while or for so many rounds."""
+    """The work of one process: some entrances with some sources, for a while or for a number of rounds."""
 
     seed: int
     entrances: tuple[str, ...]
@@ -52,13 +52,13 @@ class Task:
     rounds: int | None
     beginning: str | None = None
     ending: str | None = None
-    #: The file that says what is being read, should the process not live to say it.
+    #: The file that says what is being read, in case the process dies before it can say so.
     note: str | None = None
 
 
 @dataclass
 class _Cell:
-    """An entrance and a source: what comes first, if that is planned; what was found, and how long that took."""
+    """An entrance and a source: the first case, if it is planned; the results, and the time that they took."""
 
     entrance: Entrance
     source: Source
@@ -73,7 +73,7 @@ class _Cell:
         return self.first is not None and not self.rounds
 
     def go_on(self, task: Task) -> None:
-        """Judge one case more."""
+        """Judge one more case."""
         start = time.monotonic()
         case = Case(task.seed + self.rounds, self.entrance, self.source, task.beginning, task.ending)
         turn = None
@@ -83,7 +83,7 @@ class _Cell:
             Path(task.note).write_text(case.replay(), encoding="utf-8")
         try:
             self.found.add(judge(case) if turn is None else judge_in_turn(case, turn))
-        except Exception as error:  # noqa: BLE001  # told, and the others go on
+        except Exception as error:  # noqa: BLE001  # it is reported, and the others go on
             told = f"{self.entrance.name}, {self.source.name}: {type(error).__name__}: {error}"
             self.found.failures.append(f"{told}\n  {case.replay()}")
         self.seconds += time.monotonic() - start
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(task: Task) -> Results:
-    """Do what one process does."""
+    """Do the work of one process."""
     with ExitStack() as stack:
         stack.enter_context(lent_duckdb())
         held = [source for source in SOURCES if source.name in task.sources]
@@ -120,9 +120,9 @@ def run(task: Task) -> Results:
             for source in held
             if entrance.name in task.entrances and entrance.takes(source)
         ]
-        # Each entrance begins with another source, should time be short.
+        # Each entrance begins with another source, in case time is short.
         cells = [cells[place] for place in np.random.default_rng(task.seed).permutation(len(cells))]
-        # From here on: servers take a while to start.
+        # Time counts from here on: servers take a while to start.
         until = None if task.minutes is None else time.monotonic() + 60 * task.minutes
         while (cell := _next(cells, task)) is not None and _has_time(until):
             if sys.stderr.isatty():
@@ -134,13 +134,13 @@ def run(task: Task) -> Results:
 
 
 def _has_time(until: float | None) -> bool:
-    """Return whether to go on: no longer than was asked for, nor than whoever asked."""
+    """Return whether to go on: there is time left, and the process that asked is alive."""
     parent = multiprocessing.parent_process()
     return (until is None or time.monotonic() < until) and (parent is None or parent.is_alive())
 
 
 def _next(cells: Sequence[_Cell], task: Task) -> _Cell | None:
-    """Return what to go on with: what is planned, then, of the entrance with the fewest pairs, what took least time."""
+    """Return the next cell: a planned one or, from the entrance with the fewest pairs, the one that took least time."""
     left = [cell for cell in cells if task.rounds is None or cell.rounds < task.rounds]
     tried: dict[str, int] = dict.fromkeys((cell.entrance.name for cell in left), 0)
     for cell in left:
@@ -151,9 +151,9 @@ def _next(cells: Sequence[_Cell], task: Task) -> _Cell | None:
 
 
 def _in_processes(whole: Task, ended: list[str]) -> Results:
-    """Share a task: servers in one process, and entrances among as many as there are processors besides.
+    """Share a task: servers in one process, and entrances among as many processes as there are other processors.
 
-    What a process read last that did not live to tell of it is added to ``ended``.
+    If a process dies, the case that it read last is added to ``ended``.
     """
     slow = tuple(name for name in whole.sources if name in SERVED)
     fast = tuple(name for name in whole.sources if name not in SERVED)
@@ -166,7 +166,7 @@ def _in_processes(whole: Task, ended: list[str]) -> Results:
     with tempfile.TemporaryDirectory(prefix="way-in-") as folder, ExitStack() as stack:
         begun = []
         for place, task in enumerate(tasks):
-            # One that dies takes none of the others with it.
+            # If one dies, the others go on.
             pool = stack.enter_context(ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")))
             note = Path(folder, f"{place}")
             begun.append((note, pool.submit(run, replace(task, note=str(note)))))
@@ -195,7 +195,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _tell(results: Results, entrances: Sequence[str]) -> int:
-    """Write the largest distance of each entrance and source beside its promise, then what failed."""
+    """Write the largest distance of each entrance and source beside its promise, then the failures."""
     for entrance in entrances:
         own = {source: results[entrance, source] for source in _names() if (entrance, source) in results}
         total = Found()
@@ -204,7 +204,7 @@ def _tell(results: Results, entrances: Sequence[str]) -> int:
         _say(f"\n{entrance}: {_counted(total)}")
         for source, found in own.items():
             _say(f"  {source:<34}{_counted(found)}")
-    # Last, because logs are often cut at the front.
+    # Failures come last, because logs are often cut at the front.
     by_cell = zip_longest(*(found.failures for found in results.values()))
     failures = [failure for one_each in by_cell for failure in one_each if failure is not None]
     for failure in failures[:_TOLD]:
@@ -220,7 +220,7 @@ def _tell(results: Results, entrances: Sequence[str]) -> int:
 
 
 def _tell_end(command: str) -> int:
-    """Say what a process was reading that ended before its time."""
+    """Say what a process was reading when it ended too early."""
     _say(f"\nA process ended while it read this; its other results are lost:\n  {command}")
     return 1
 

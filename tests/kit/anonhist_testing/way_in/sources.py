@@ -1,4 +1,4 @@
-"""What holds rows: files and tables in memory, each with the values that it can hold."""
+"""Sources of rows: files and tables in memory, each with the values that it can hold."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 Rows = list[tuple[Any, ...]]
-#: A source, and what is to be said of it.
+#: A source, and its options.
 Held = tuple[Any, dict[str, Any]]
-# How many files a table is split into.
+# The number of files into which a table is split.
 _FILES = 4
 _CHUNK = 50
 
@@ -37,21 +37,21 @@ class Source:
     name
         What people call it.
     hold
-        Opens a table of columns, each with what is declared of it, and rows, in an empty folder.
+        Opens a table of columns, each with its declaration, and rows, in an empty folder.
     fit
         Returns a value as a column of that declaration holds it, or None if it cannot: a function of both alone.
     kinds
-        The declared types that its columns may have, None where a column may hold values of any types.
+        The declared types that its columns may have, None if a column may hold values of any types.
     binds
-        Whether what is declared is the type of the whole column, for all to see: only then may it be refused.
+        Whether the declaration is the type of the whole column, for all to see: only then may it be refused.
     declarations
-        What may be declared of a column that may hold values of any types.
+        The possible declarations of a column that may hold values of any types.
     is_slow
-        Whether it takes a server or a virtual machine.
+        Whether it needs a server or a virtual machine.
     has_address
         Whether it is a path or a URL, which the command line takes.
     infers
-        Whether types of columns follow from all of their rows, which is a matter of whoever holds them.
+        Whether types of columns follow from all of their rows, which its holder decides.
     of_edges
         Whether it holds nothing but edges, in a format of its own.
     """
@@ -68,12 +68,12 @@ class Source:
     of_edges: bool = False
 
     def declare(self, kinds: tuple[Kind, ...], rng: np.random.Generator) -> str:
-        """Return what is declared of a column that can be of any of these types."""
+        """Return the declaration of a column that can be of any of these types."""
         declared = self.declarations if self.kinds is None else [kind.value for kind in kinds]
         return declared[int(rng.integers(len(declared)))]
 
     def listed(self, value: Any, declared: str) -> Any:
-        """Return how a person lists the group of a value, or None for one that cannot be listed."""
+        """Return how a person lists the group of a value, or None if it cannot be listed."""
         if value is None:
             return None
         if declared in _NUMBERS:
@@ -95,7 +95,7 @@ def _typed(value: Any, declared: str) -> Any:
 
 
 def _typed_or_float(value: Any, declared: str) -> Any:
-    """Return a value that stays the same where whole numbers become floats beside a missing one."""
+    """Return a value that stays the same if whole numbers become floats beside a missing value."""
     held = _typed(value, declared)
     return None if isinstance(held, int) and abs(held) >= LARGEST else held
 
@@ -174,7 +174,7 @@ def _write_delimited(delimiter: str) -> Callable[[Path, dict[str, str], Rows], N
 
 
 def _write_json(path: Path, columns: dict[str, str], rows: Rows) -> None:
-    # Every second missing value is a key that is not there.
+    # Every second missing value is a missing key.
     lines = (
         {name: value for name, value in zip(columns, row, strict=True) if value is not None or number % 2}
         for number, row in enumerate(rows)
@@ -189,7 +189,7 @@ def _write_parquet(path: Path, columns: dict[str, str], rows: Rows) -> None:
 
 
 def _write_inferred_parquet(path: Path, columns: dict[str, str], rows: Rows) -> None:
-    """Write a file whose types are those that pandas finds in its rows: another file of the table may have others."""
+    """Write a file whose types are those that pandas finds in its rows: other files of the table may have others."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -243,7 +243,7 @@ def _polars(columns: dict[str, str], rows: Rows) -> Any:
 
 @cache
 def callers_engine() -> Any:
-    """Open DuckDB once in this process, as whoever hands us a relation has it."""
+    """Open DuckDB once in this process, as a caller who passes a relation has it."""
     return duckdb.connect()
 
 
@@ -255,12 +255,12 @@ def _sqlframe_session() -> Any:
 
 
 def _sqlframe(columns: dict[str, str], rows: Rows) -> Any:
-    # To make a table of Python's values, it would write them all into a query.
+    # To make a table from Python's values, it would write them all into a query.
     session = _sqlframe_session()
     session._conn.register("rows_in_memory", arrow_table(columns, rows))
     names = ", ".join(f'"{name}"' for name in columns)
     query = f"SELECT {names} FROM rows_in_memory"  # noqa: S608  # names of roles
-    # By its own dialect, names in double quotes are texts.
+    # In its own dialect, names in double quotes are texts.
     return session.sql(query, dialect="duckdb", qualify=False)
 
 

@@ -1,4 +1,4 @@
-"""Tables that differ by one unit: columns that begin uniformly and end otherwise, and what a unit adds to them."""
+"""Tables that differ by one unit: columns that begin uniformly and end differently, and the rows that a unit adds."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from anonhist_testing.way_in.sources import Source
 
 _DAY = date(2027, 2, 3)
-# How many units are tried in each place.
+# The number of units that are tried in each place.
 UNITS = 2
 PLACES = ("beginning", "middle", "end")
-# Beginnings are longer than what any library looks at to find a type: 100 rows.
+# No library looks at more than 100 rows to find a type, and beginnings are no shorter.
 SHORTEST_BEGINNING, LONGEST_BEGINNING = 100, 150
 SHORTEST_ENDING, LONGEST_ENDING = 50, 250
 
@@ -81,7 +81,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Unit:
-    """Whom neighbors differ by: so many rows, which have a value of their own in one column, or in none."""
+    """The unit by which neighbors differ: some rows, with a value of their own in one column, or in none."""
 
     most_rows: int = 1
     own: str | None = None
@@ -89,7 +89,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of one case: what is declared of it, how it begins and ends, and its values, as they are held."""
+    """A column of one case: its declaration, its beginning and ending, and its values, as they are held."""
 
     declared: str
     begins: str
@@ -99,7 +99,7 @@ class Column:
 
     @property
     def pool(self) -> list[Any]:
-        """All values that it may hold, but for those of units."""
+        """All values that it may hold, except those of units."""
         return [*self.first, *self.last]
 
 
@@ -108,7 +108,7 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Pair:
-    """A table with one unit more, and where that unit is."""
+    """A table with one extra unit, and the place of that unit."""
 
     place: str
     unit: Rows
@@ -117,7 +117,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Made:
-    """The tables of one case: one without the unit, it in another order, and those with it."""
+    """The tables of one case: one without the unit, the same in another order, and those with the unit."""
 
     columns: dict[str, Column]
     rows: Rows = field(repr=False)
@@ -126,7 +126,7 @@ class Made:
     groups: list[Any]
 
     def is_named(self, rows: Rows, roles: Mapping[str, Role]) -> bool:
-        """Return whether all values of some rows have names, where names are asked for."""
+        """Return whether all values of some rows have names, if names are needed."""
         asked = [(place, role) for place, role in enumerate(roles.values()) if role.use in _NAMED]
         return all(has_name(row[at], only_whole=role.use is Use.WHOLE_NAMES) for row in rows for at, role in asked)
 
@@ -148,15 +148,15 @@ def make_tables(
     Parameters
     ----------
     source
-        What holds them, and so which values they may hold.
+        The source that holds them, which decides what values they may hold.
     roles
         The columns that are read.
     unit
-        Whom neighbors differ by.
+        The unit by which neighbors differ.
     rng
-        Where all choices come from.
+        The generator of all choices.
     beginning, ending
-        How one column begins and ends at least, and most others; drawn by default.
+        How at least one column, and most others, begin and end; drawn by default.
     """
     chosen = {"begins": beginning or _any(rng, BEGINNINGS), "ends": ending or _any(rng, ENDINGS)}
     focus = int(rng.integers(len(roles)))
@@ -213,19 +213,19 @@ def _kinds(source: Source, of_beginning: tuple[Kind, ...], refused: set[Kind]) -
 
 
 def _may_be(kind: Kind, role: Role, *, has_units: bool) -> bool:
-    """Return whether a column of that type may be read for this."""
+    """Return whether a column of that type may be read for this role."""
     if kind not in role.kinds:
         return False
     if role.use is Use.DATES:
         return kind in (Kind.TEXT, Kind.DATES, Kind.TIMES)
     if role.use is Use.GROUPS:
         return kind is not Kind.TIMES
-    # Two truth values leave none for one more user.
+    # Two truth values leave none for an extra user.
     return not (has_units and kind is Kind.TRUTH)
 
 
 def _is_usable(value: Any, role: Role) -> bool:
-    """Return whether a value is not refused there."""
+    """Return whether a value is not refused in this role."""
     return role.use not in _NAMED or has_name(value, only_whole=role.use is Use.WHOLE_NAMES)
 
 
@@ -240,7 +240,7 @@ def _rows(columns: dict[str, Column], roles: Mapping[str, Role], rng: np.random.
         for column in columns.values()
     ]
     for values, role in zip(held, roles.values(), strict=True):
-        # Half the columns miss nothing: one value that is missing may decide, too.
+        # Half of the columns miss nothing: one missing value may decide, too.
         if rng.random() < 0.5 or (role.own is not None and not role.own.may_miss):
             continue
         for place in beginning + rng.permutation(ending)[: int(rng.integers(ending // 6 + 1))]:
@@ -258,7 +258,7 @@ def _pair(
     rows: Rows,
     rng: np.random.Generator,
 ) -> Pair:
-    """Return the table with one unit more, at this place or from there on."""
+    """Return the table with one extra unit, at this place or from there on."""
     own = [] if unit.own is None else _own_values(source, columns[unit.own], roles[unit.own], rng)
     added: Rows = []
     for _ in range(int(rng.integers(1, unit.most_rows + 1))):
@@ -277,7 +277,7 @@ def _pair(
 
 
 def _own_values(source: Source, column: Column, role: Role, rng: np.random.Generator) -> list[Any]:
-    """Return the forms of a value that no other row has, all of one name."""
+    """Return the forms of a value that no other row has, all with one name."""
     there = {str(name_of(value)).lower() for value in column.pool}
     for place in rng.permutation(len(FRESH)):
         forms = [source.fit(form, column.declared) for form in FRESH[place]]
@@ -290,7 +290,7 @@ def _own_values(source: Source, column: Column, role: Role, rng: np.random.Gener
 
 
 def _unit_value(source: Source, column: Column, role: Role, rng: np.random.Generator) -> Any:
-    """Return a value of a unit's row: one that others have, or none, or one of any type."""
+    """Return a value for a unit's row: one that others have, or none, or one of any type."""
     if role.own is not None:
         held = role.own.held(role.own.units, source, column.declared)
         return held[int(rng.integers(len(held)))]
@@ -313,7 +313,7 @@ def _is_listable(value: Any) -> bool:
 
 
 def _groups(source: Source, columns: dict[str, Column], roles: Mapping[str, Role]) -> list[Any]:
-    """Return a public list of groups, which types and what values there may be decide, and no row."""
+    """Return a public list of groups, which types and possible values decide, and no row."""
     listed = []
     for name, role in roles.items():
         if role.use is Use.GROUPS:

@@ -1,4 +1,4 @@
-"""What a column holds: beginnings of one type, endings of several, and what types make of single values."""
+"""The values of a column: beginnings of one type, endings of several, and how types change single values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-# Floats tell whole numbers below this apart.
+# Floats distinguish whole numbers below this.
 LARGEST = 2**53
 
 
@@ -53,7 +53,7 @@ BEGINNINGS = {
     "bools": Beginning((True, False), (Kind.TRUTH,)),
     "decimals": Beginning(tuple(Decimal(number) / 4 for number in range(1, 13)), (Kind.DECIMALS,)),
 }
-# Of columns of dates: what they begin with instead.
+# The beginnings of columns of dates.
 BEGINNINGS_OF_DATES = {
     "missing": Beginning((None,), (Kind.TEXT, Kind.DATES, Kind.TIMES)),
     "text": Beginning(tuple(map(str, _DAYS)), (Kind.TEXT,)),
@@ -63,7 +63,7 @@ BEGINNINGS_OF_DATES = {
 
 
 def _twins(*forms: Callable[[int], Any]) -> Callable[[np.random.Generator, int], list[Any]]:
-    """Return values that are each there in several forms."""
+    """Return a function that draws values, each in several forms."""
 
     def values(rng: np.random.Generator, most: int) -> list[Any]:
         numbers = rng.choice(50, max(1, most // len(forms)), replace=False) + 40
@@ -144,9 +144,9 @@ ENDINGS: dict[str, Callable[[np.random.Generator, int], list[Any]]] = {
     "words": _twins(lambda number: f"w{number}"),
     "all missing": _some(None),
 }
-#: Values that merge or part as soon as numbers, or texts of them, are named in another way.
+#: Values that merge or separate as soon as numbers, or texts of them, are named in another way.
 TWINS = _twins(int, str, lambda number: f"{number}.0")
-# What a column may hold that has nothing of its beginning and its ending, by declared type.
+# The values of a column that has nothing of its beginning and its ending, by declared type.
 BASICS: dict[Kind, tuple[Any, ...]] = {
     Kind.TEXT: ("10", "9", "A", "a", "7.0", "07"),
     Kind.WHOLE: tuple(range(30, 50)),
@@ -175,7 +175,7 @@ NAMELESS = (2.0**60, -(2.0**53), float("inf"))
 
 
 def as_kind(value: Any, kind: Kind) -> Any:
-    """Return a value as a column of a declared type holds it, None if it cannot.
+    """Return a value as a column of a declared type holds it, or None if it cannot.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def written(value: Any) -> str:
 
 
 def name_of(value: Any) -> str | None:
-    """Return the name of a value: an oracle beside the one of the product.
+    """Return the name of a value: an oracle independent of the product.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def name_of(value: Any) -> str | None:
 
 
 def has_name(value: Any, *, only_whole: bool = False) -> bool:
-    """Return whether a value has a name: floats of 2^53 and more do not, nor fractions where only whole ones have.
+    """Return whether a value has a name: floats from 2^53 on do not, nor fractions if only whole numbers do.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def has_name(value: Any, *, only_whole: bool = False) -> bool:
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
-    """Return values without those that are there already with the same type.
+    """Return values without those that came before with the same type.
 
     Examples
     --------
