@@ -1,1 +1,1 @@
-"""The test kit: sources that can be repeated and statistical assertions. Nothing shipped sees it."""
+"""The test kit: repeatable sources and statistical assertions. No shipped code imports it."""

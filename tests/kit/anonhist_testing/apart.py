@@ -1,4 +1,4 @@
-"""Many small data sets of dates read as one, since each read takes longer than what is then checked."""
+"""Many small data sets of dates that are read as one, because each reading takes longer than its check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = tuple[str, ...]
 
 
 def days_apart(at: int, days: Sequence[str]) -> list[str]:
-    """Return the days of one of many data sets, all of which have as many.
+    """Return the days of one of many data sets, all of which have equally many days.
 
     Examples
     --------
@@ -45,10 +45,10 @@ def rows_apart(at: int, rows: Sequence[Row], days: Sequence[str]) -> list[Row]:
 def read_apart(
     read: Callable[[list[Row], list[str]], NDArray[np.int64]], sets: Sequence[Sequence[Any]], days: Sequence[str]
 ) -> NDArray[np.int64]:
-    """Return what ``read`` finds, of shape (sets, …, days), given rows and days and returning (…, days).
+    """Return the results of ``read``, shape (sets, …, days); it takes rows and days, and returns shape (…, days).
 
-    Which items of a user and which groups of a label are kept depends on names. So compare data sets that have the same
-    place in two lists, or those in which all but one unit keep everything.
+    Names decide which items of a user and which groups of a label are kept. So compare data sets that have the same
+    place in two lists, or data sets in which all units but one keep everything.
     """
     many = _MOST_DAYS // len(days)
     found = []

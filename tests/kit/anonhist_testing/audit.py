@@ -1,4 +1,4 @@
-"""Lower bounds on the epsilon a mechanism really has, from its outputs on one neighbouring pair."""
+"""Lower bounds on a mechanism's true epsilon, from its outputs on one pair of neighbors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Audit:
-    """What a number of draws prove.
+    """The bound that a number of draws prove.
 
     Attributes
     ----------
@@ -24,18 +24,19 @@ class Audit:
 
 
 def audit(*, hits: int, other_hits: int, draws: int, false_alarm_rate: float, delta: float = 0.0) -> Audit:
-    """Bound ε from below: ``P(E|x) ≤ e^ε P(E|x') + δ`` must hold for the event counted.
+    """Bound ε from below: ``P(E|x) ≤ e^ε P(E|x') + δ`` must hold for the counted event.
 
-    Clopper–Pearson bounds, half of the false-alarm rate each: the probability on x from below, that on x' from above.
+    Clopper–Pearson bounds, each with half of the false-alarm rate, bound the probability on x from below and the one on
+    x' from above.
 
     Parameters
     ----------
     hits, other_hits
-        Draws on x, and on x', in which the event happened.
+        The numbers of draws on x, and on x', in which the event happened.
     draws
-        Draws on each.
+        The number of draws on each.
     false_alarm_rate
-        Chance that the bound exceeds a true ε.
+        The probability that the bound exceeds the true ε.
     delta
         The δ to allow for.
     """

@@ -1,4 +1,4 @@
-"""Files of releases with one field changed, for tests that they are refused."""
+"""Files of releases with one changed field, for tests that such files are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from anonhist.releases import Release
 
-# The value of a field that is taken out.
+# The value that stands for a removed field.
 ABSENT = object()
 
 

@@ -1,4 +1,4 @@
-"""Many cheap cases in one test: to report each of them would take longer than to check it."""
+"""Many cheap cases in one test: reporting each case would take longer than checking it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Check], Check]:
-    """Return a decorator as ``pytest.mark.parametrize``, of which all cases are one test.
+    """Return a decorator like ``pytest.mark.parametrize`` that makes one test of all cases.
 
-    Every case is tried, also after one that failed, and the failures are raised together, each with its case. Fixtures
-    are made once for all, so this is for cases that hold whatever is drawn, and that leave nothing behind but files:
-    ``tmp_path`` is a folder of each case's own.
+    Every case is tried, even after a failure, and the failures are raised together, each with its case. Fixtures are
+    made once for all cases, so use it for cases that hold for all draws, and that leave nothing behind but files: each
+    case has its own ``tmp_path``.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Che
 
         whole = inspect.signature(check)
         fixtures = [parameter for name, parameter in whole.parameters.items() if name not in asked]
-        check_all.__signature__ = whole.replace(parameters=fixtures)  # type: ignore[attr-defined]  # pytest asks it
+        check_all.__signature__ = whole.replace(parameters=fixtures)  # type: ignore[attr-defined]  # pytest reads it
         return check_all
 
     return decorate

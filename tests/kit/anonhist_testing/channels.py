@@ -1,4 +1,4 @@
-"""Channels of known mechanisms and counts drawn from them, for the tests of decoders."""
+"""Channels of known mechanisms, and counts drawn from them, for tests of decoders."""
 
 from dataclasses import dataclass
 
@@ -13,18 +13,18 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MatrixChannel:
-    """A channel written out: Q, shape (cells, items), entries at least 0, columns that add up to 1."""
+    """A channel as a matrix Q, shape (cells, items), with entries of at least 0 and columns that add up to 1."""
 
     matrix: Vector
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return int(self.matrix.shape[1])
 
     @property
     def cells(self) -> int:
-        """How many cells are counted."""
+        """The number of counted cells."""
         return int(self.matrix.shape[0])
 
     def forward(self, frequencies: Vector) -> Vector:
@@ -49,7 +49,7 @@ def k_ary_matrix(items: int, epsilon: float) -> Vector:
 
 
 def hashed_channel(items: int, symbols: int, cohorts: int, epsilon: float) -> SupportChannel:
-    """Return the channel of O-RR: k-RR of a hash into ``symbols``, another one in each cohort."""
+    """Return the channel of O-RR: k-RR of a hash into ``symbols``, with another hash in each cohort."""
     rng = np.random.default_rng([items, symbols, cohorts])
     rows = (rng.integers(0, symbols, (cohorts, items)) + symbols * np.arange(cohorts)[:, None]).ravel()
     columns = np.tile(np.arange(items), cohorts)
@@ -72,7 +72,7 @@ def as_matrix(channel: Channel) -> MatrixChannel:
 
 
 def draw_counts(expected: Vector, users: int, *, seed: int = 7) -> Vector:
-    """Return counts of cells that a NumPy generator draws for so many users."""
+    """Return counts of cells that a NumPy generator draws for this many users."""
     return np.random.default_rng(seed).multinomial(users, expected / expected.sum()).astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a figure as it is drawn: text that is cut off or overlaps other text, and axes without room."""
+"""Faults of a drawn figure: text that is cut off or overlaps other text, and axes without room."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import BboxBase
 
-# Of the figure's width and of its height.
+# As a share of the figure's width and of its height.
 LEAST_ROOM = 0.55
-# Pixels: text is drawn to whole ones.
+# In pixels: text is drawn at whole pixels.
 _ROUNDING = 1.0
 
 
@@ -64,7 +64,7 @@ def faults(figure: Figure) -> list[str]:
 
 
 def record(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
-    """Return a list to which every figure is added that is drawn from now on."""
+    """Return a list to which every figure drawn from now on is added."""
     drawn: list[Figure] = []
 
     class Recorded(picture.NotebookFigure):
@@ -77,7 +77,7 @@ def record(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
 
 
 def _visible(figure: Figure) -> Iterator[Text]:
-    """Yield every text that is drawn, but for those of marks outside of the axes' limits, which are not."""
+    """Yield every text that is drawn: tick labels outside of the axes' limits are not."""
     beyond = {text for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for text in _beyond(axis)}
     for text in figure.findobj(Text):
         assert isinstance(text, Text)

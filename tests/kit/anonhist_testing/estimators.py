@@ -1,4 +1,4 @@
-"""Every private estimator, small enough to try all data on."""
+"""Every private estimator, at sizes at which a test can try all data."""
 
 from __future__ import annotations
 

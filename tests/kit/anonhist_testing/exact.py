@@ -1,7 +1,7 @@
 """Exact output distributions: run a randomized program on every sequence of decisions, the likeliest first.
 
-No sampling and no flakiness: what comes out are probabilities of the program as it runs, floats of its own weights
-included, up to a stated mass of decisions that were not followed to their end.
+Nothing is sampled, so no test is flaky: the results are probabilities of the program as it runs, including its own
+floating-point weights, up to a stated mass of decisions that were not followed to their end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class OutputDistribution:
     Attributes
     ----------
     probabilities
-        For each output that was reached a lower bound of its probability; upper bounds are larger by ``unexplored``.
+        A lower bound of the probability of each reached output; upper bounds are larger by ``unexplored``.
     unexplored
         Probability of all sequences of decisions that were not followed to their end.
     """
@@ -48,11 +48,11 @@ class Decisions:
     Attributes
     ----------
     taken : list of int
-        What was decided, from the beginning.
+        The decisions, from the beginning.
     probability : float
-        Product of the probabilities of what was decided.
+        Product of the probabilities of the decisions.
     untried : list of (float, tuple of int)
-        Beginnings that leave the given one for another alternative, with their probabilities.
+        Beginnings that end with another alternative than this run took, with their probabilities.
     """
 
     def __init__(self, beginning: Sequence[int]) -> None:
@@ -62,7 +62,7 @@ class Decisions:
         self.untried: list[tuple[float, tuple[int, ...]]] = []
 
     def choose(self, probabilities: Sequence[float]) -> int:
-        """Decide between alternatives of these probabilities, which add up to 1; those of probability 0 are left out.
+        """Decide between alternatives whose probabilities add up to 1; alternatives of probability 0 are left out.
 
         Examples
         --------
@@ -97,14 +97,14 @@ class Decisions:
 
 
 def output_distribution(run: Callable[[Decisions], Hashable], *, unexplored: float) -> OutputDistribution:
-    """Run a program on all sequences of decisions until those not yet tried have no more than a given probability.
+    """Run a program on sequences of decisions until all untried sequences together have at most a given probability.
 
     Parameters
     ----------
     run
         The program: it takes all its randomness from the :class:`Decisions` handed to it, and returns its output.
     unexplored
-        Largest probability that may be left, above 0.
+        Largest probability that can be left, above 0.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def output_distribution(run: Callable[[Decisions], Hashable], *, unexplored: flo
         found.setdefault(run(decisions), []).append(decisions.probability)
         for chance, beginning in decisions.untried:
             heapq.heappush(waiting, (-chance, beginning))
-        # Rounding of the running difference is forgotten now and then.
+        # Now and then, a new sum removes the rounding of the running difference.
         left = math.fsum(-chance for chance, _ in waiting) if number % 64 == 0 else left - decisions.probability
     else:
         raise UsageError("This program has too many outcomes to enumerate; leave more of their probability out.")
@@ -140,7 +140,7 @@ def output_distribution(run: Callable[[Decisions], Hashable], *, unexplored: flo
 
 @dataclass(frozen=True)
 class DecidedChoices:
-    """What a diagonal chain asks for, decided one by one: see :class:`anonhist.mechanisms.noise.Choices`."""
+    """The choices of a diagonal chain, decided one by one: see :class:`anonhist.mechanisms.noise.Choices`."""
 
     decisions: Decisions
 
@@ -155,7 +155,7 @@ class DecidedChoices:
 
 
 def decided_laplace(decisions: Decisions) -> Callable[..., NDArray[np.int64]]:
-    """Return a function that stands in for :func:`anonhist.randomness.geometric`, each draw decided.
+    """Return a function that replaces :func:`anonhist.randomness.geometric`, with each draw decided.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def decided_laplace(decisions: Decisions) -> Callable[..., NDArray[np.int64]]:
         rate = float(gamma)
         drawn = []
         for _ in range(size):
-            # Not zero, with which sign, and how far beyond one.
+            # Decide whether it is not zero, its sign, and how far beyond one it is.
             if decisions.choose((-math.expm1(-rate) / (1 + math.exp(-rate)), 2 / (1 + math.exp(rate)))):
                 sign = 1 - 2 * decisions.choose((0.5, 0.5))
                 drawn.append(sign * (1 + decisions.wait(-math.expm1(-rate))))
@@ -183,8 +183,8 @@ def decided_laplace(decisions: Decisions) -> Callable[..., NDArray[np.int64]]:
 def largest_log_ratio(first: OutputDistribution, second: OutputDistribution, *, at_least: float) -> float:
     """Return the largest ``|ln P(o) − ln P'(o)|`` over outputs that have probability ``at_least`` under one of them.
 
-    Probabilities are lower bounds of what an output really has, off by at most ``unexplored``: with ``at_least``
-    far above it the answer is off by about ``unexplored / at_least``.
+    The probabilities are lower bounds of the true ones, off by at most ``unexplored``: if ``at_least`` is far above it,
+    the result is off by about ``unexplored / at_least``.
 
     Examples
     --------

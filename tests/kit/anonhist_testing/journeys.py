@@ -1,4 +1,4 @@
-"""What another process that got values by a pickle tells of them, and draws with them."""
+"""How another process shows values that it got by a pickle, and what it draws with them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from anonhist.mechanisms import CentralMechanism
 from anonhist.profiles import Profile
 from anonhist.randomness import SystemSource
 
-# So many numbers that two processes draw all the same by chance with a probability below 2^-64.
+# The number of draws: two processes draw the same by chance with a probability below 2^-64.
 _DRAWS = 4
 _PROFILE = Profile.from_prevalences({1: 900, 2: 400, 3: 200, 7: 100, 400: 10})
 
 
 def drawn_by(values: list[object]) -> dict[str, object]:
-    """Return what each value that has noise draws, by its place and name.
+    """Return the draws of each value with noise, by its place and name.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def drawn_by(values: list[object]) -> dict[str, object]:
 
 
 def here(values: list[object]) -> tuple[list[object], list[str], dict[str, object]]:
-    """Return values as this process has them, how it shows them, and what it draws with them.
+    """Return the values of this process, how it shows them, and what it draws with them.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def here(values: list[object]) -> tuple[list[object], list[str], dict[str, objec
 
 
 def away(values: list[object], method: str) -> tuple[list[object], list[str], dict[str, object]]:
-    """Return the same of another process, to which the values are sent.
+    """Return the same for another process, to which the values are sent.
 
     Parameters
     ----------

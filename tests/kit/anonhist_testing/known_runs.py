@@ -1,4 +1,4 @@
-"""Releases that are made up for a test: a profile, and runs of a mechanism that are known."""
+"""Releases made up for tests: a profile, and known runs of a mechanism."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class KnownRuns:
-    """What a release says of its prevalences, for a class with a profile and runs: whole numbers ± what runs show."""
+    """A release's estimates of prevalences, for a class with a profile and runs: whole numbers ± what the runs show."""
 
     profile: Profile
     where: ClassVar[None] = None

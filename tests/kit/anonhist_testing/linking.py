@@ -1,4 +1,4 @@
-"""How many people can be recognized by what their devices remember: an attack on repeated reports of RAPPOR."""
+"""How many people can be recognized by their devices' memory: an attack on repeated reports of RAPPOR."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 def linked_share(survey: RAPPOR, memory: Memory, reports: int, *, source: RandomSource) -> float:
-    """Return the share of devices whose reports of two periods the most likely match puts together.
+    """Return the share of devices whose reports of two periods are linked by the most likely match.
 
     Parameters
     ----------
     survey
-        Whose reports they are.
+        The survey of the reports.
     memory
-        What the devices remember.
+        The memory of the devices.
     reports
         How many reports each device sends in a period.
     source
-        Where the random words come from.
+        The source of random words.
 
     Returns
     -------
     float
-        The attacker knows the public survey and the reports of both periods without names, but no answer: a remembered
-        bit is taken to be 1 with probability f/2.
+        The share, if the attacker knows the public survey and the reports of both periods without names, but no
+        answer: a remembered bit is taken to be 1 with probability f/2.
     """
     first, second = (_ones(survey, memory, reports, source=source) for _ in range(2))
     one, zero, half = (float(each) for each in (survey.q, survey.p, Fraction(survey.f) / 2))

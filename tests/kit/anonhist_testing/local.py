@@ -51,7 +51,7 @@ def largest_ratio(matrix: Matrix) -> Any:
 
 
 def _total(row: Sequence[Any]) -> Any:
-    """Add up a row; entries that are equal are counted first, since exact quotients add up slowly."""
+    """Add up a row; equal entries are counted first, because exact quotients add up slowly."""
     often: dict[Any, int] = {}
     for entry in row:
         often[entry] = often.get(entry, 0) + 1
@@ -62,14 +62,14 @@ def _total(row: Sequence[Any]) -> Any:
 
 
 def worst_deviation(observed: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
-    """Return how many standard errors the share of a report is off at worst.
+    """Return by how many standard errors the share of a report is off at worst.
 
     Parameters
     ----------
     observed
         How often each report was drawn, shape (m,).
     probabilities
-        Of each report, shape (m,); those met must be possible.
+        The probability of each report, shape (m,); reports that were drawn must be possible.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""All small partitions, their neighbours, and corner weights from the definition: oracles, slow and plain."""
+"""All small partitions, their neighbors, and corner weights from the definition: slow and plain oracles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def partitions_up_to(size: int) -> tuple[Partition, ...]:
 
 
 def larger_neighbors(partition: Partition) -> Iterator[Partition]:
-    """Yield every partition with one cell more."""
+    """Yield every partition with one extra cell."""
     rows = [*partition, 0]
     for index, row in enumerate(rows):
         if index == 0 or rows[index - 1] > row:
@@ -58,8 +58,8 @@ def corner_weight(partition: Partition, z: float) -> float:
 def _flippable_sets(partition: Partition) -> tuple[int, ...]:
     """Return how many sets of 0, 1, 2, … corners can be flipped together.
 
-    A set can be flipped together iff the diagram is still one after flipping any part of it; two corners are enough to
-    check, because conflicts are between pairs.
+    A set can be flipped together iff the diagram is still a diagram after flipping any part of it; it is enough to
+    check pairs of corners, because conflicts are between pairs.
     """
     cells = corners(partition)
     conflicts = {pair for pair in combinations(range(len(cells)), 2) if not _is_diagram(partition, cells, pair)}
@@ -80,7 +80,7 @@ def _is_diagram(partition: Partition, cells: list[tuple[int, int]], flipped: tup
     rows = [*partition, 0]
     (first, _), (second, _) = (cells[index] for index in flipped)
     if first == second:
-        return False  # its last cell goes and the one beyond comes: a gap
+        return False  # its last cell is removed and the next one is added: a gap
     for row, column in (cells[index] for index in flipped):
         rows[row] += 1 if column == rows[row] else -1
     return all(above >= below for above, below in pairwise(rows))

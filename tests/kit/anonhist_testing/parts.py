@@ -1,4 +1,4 @@
-"""Parts for tests: tables to count, and reading in both ways that there are."""
+"""Parts for tests: tables to count, and both ways of reading them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
 
 
 def read_both_ways(source: Any, **options: Any) -> Profile:
-    """Read parts by a merge, as few are, and by the engine, as many are: both give the same."""
+    """Read parts by a merge, as for few parts, and by the engine, as for many: both give the same."""
     by_merge = read_profile(source, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "FEW", 0)

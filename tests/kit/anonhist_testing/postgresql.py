@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, in a temporary folder, by the programs that Debian's packages install."""
+"""A PostgreSQL server of a test's own, in a temporary folder, run by the programs of Debian's packages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anonhist_testing.starting import after
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The role that needs a password; no other does.
+# The only role that needs a password.
 PASSWORDED = "passworded"
 # PostgreSQL does not run as root.
 _OTHERS = ("postgres", "nobody")
@@ -47,7 +47,7 @@ def server(*, fsync: bool = False) -> Iterator[Server]:
     Parameters
     ----------
     fsync
-        Whether what is committed survives a loss of power: needed to measure, not to test.
+        Whether commits survive a loss of power: measurements need this, tests do not.
     """
     bin_ = programs()
     assert bin_ is not None
@@ -75,14 +75,14 @@ class Server:
     Parameters
     ----------
     folder
-        Where its socket is.
+        The folder of its socket.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def address(self, database: str = "postgres", user: str = "tester") -> str:
-        """Return the address of a database, for the user who owns the server or another one."""
+        """Return the address of a database, for the server's owner or another user."""
         return f"postgresql://{user}@/{database}?host={self._folder}"
 
     def database(self) -> str:
@@ -96,7 +96,7 @@ class Server:
 
 
 class Database:
-    """A new database, and whoever uses it.
+    """A new database and its users.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Database:
         self._server = server
 
     def address(self, user: str = "tester", **parameters: str) -> str:
-        """Return its address for somebody."""
+        """Return its address for a user."""
         more = "".join(f"&{name}={quote(value)}" for name, value in parameters.items())
         return self._server.address(self.name, user) + more
 
@@ -132,7 +132,7 @@ class Database:
         return name
 
     def tables(self) -> list[tuple[str, str]]:
-        """Return where there are tables of ledgers, of whatever kind."""
+        """Return the schema and the name of each table of ledgers, of any kind."""
         query = (
             "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             r"WHERE c.relname LIKE 'anonhist\_%' ORDER BY 1, 2"

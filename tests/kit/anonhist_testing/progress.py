@@ -1,4 +1,4 @@
-"""Whether a progress bar moves: no clock is read, so the answer is the same on every machine."""
+"""A check that a progress bar moves: it reads no clock, so the result is the same on every machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def assert_moves(shares: Sequence[float], *, most: float) -> None:
-    """Check shares that a progress callback was told: they rise to 1, from 0 on, by no more than ``most`` at once.
+    """Check the shares that a progress callback got: they rise from 0 to 1, by no more than ``most`` at once.
 
     Examples
     --------

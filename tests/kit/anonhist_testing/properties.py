@@ -1,4 +1,4 @@
-"""Every property, by every method and with numbers of every kind, as it may be asked for."""
+"""Every property, by every method and with numbers of every kind, as users may ask for it."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def _numbers(name: str, required: tuple[str, ...]) -> list[dict[str, Any]]:
     if not required:
         return [{}]
     (option,) = required
-    if option not in _GOOD:  # those of one property alone
+    if option not in _GOOD:  # an option of one property alone
         return [dict(asked) for asked in ENTRIES[name].asked]
     return [{option: value} for value in _GOOD[option]]
 
 
 def answer(data: Profile | Resimulated, name: str, options: dict[str, Any]) -> Estimate | None:
-    """Estimate; None for what is refused: more draws than items in rarefaction, more labels than there can be."""
+    """Estimate, or return None if refused: more draws than items in rarefaction, or more labels than there can be."""
     try:
         found: Estimate = PROPERTIES[name].estimate(data, **options)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""A value of every public class, for tests of what holds for all of them."""
+"""A value of every public class, for tests of rules that hold for all of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ADD_OR_REMOVE = NeighboringRelation.ADD_OR_REMOVE
 
 
 def public_values() -> list[object]:
-    """Return one value of each public class at least.
+    """Return at least one value of each public class.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def _local() -> list[object]:
     ]
     told: list[object] = []
     for more, survey in enumerate((*closed, *cohorts)):
-        # Of as many people two surveys may find the same.
+        # With equally many people, two surveys may find the same.
         reports = survey.randomize(labels * (50 + more))
         tally = survey.tally(reports)
         told += [survey, reports, tally]

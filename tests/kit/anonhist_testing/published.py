@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def chao1_interval(profile: Profile, level: float) -> tuple[float, float]:
-    """Return both ends of the log-normal interval of Chao1, of which only the lower one, rounded down, holds.
+    """Return both ends of Chao1's log-normal interval; only the lower end, rounded down, holds.
 
     Examples
     --------

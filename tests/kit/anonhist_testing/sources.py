@@ -1,4 +1,4 @@
-"""Sources of words that can be repeated: for tests and simulations, never for privacy."""
+"""Repeatable sources of words, for tests and simulations, never for privacy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SeededSource:
     True
     """
 
-    # The seed of a soak, in tests that draw anew there.
+    # The seed of a soak, for tests that draw anew in a soak.
     mixed_in: ClassVar[tuple[int, ...]] = ()
 
     def __init__(self, seed: int | Sequence[int] | np.random.SeedSequence) -> None:
@@ -46,7 +46,7 @@ class SeededSource:
 class TapeSource:
     """Words from a tape written beforehand; it refuses to go on when the tape ends.
 
-    With it a test decides every random bit of a sampler: ties can be provoked, and every value of the bits that matter
+    With it, a test decides every random bit of a sampler: ties can be provoked, and every value of the bits that matter
     can be tried.
 
     Parameters
@@ -76,7 +76,7 @@ class TapeSource:
         Raises
         ------
         UsageError
-            If fewer are left.
+            If fewer words are left.
         """
         end = self.position + count
         if end > self._tape.size:

@@ -6,13 +6,13 @@ import sys
 def after(statement: str, *command: str) -> list[str]:
     """Return a command that runs a statement, then becomes another command.
 
-    What ``subprocess`` itself offers for this forks the process that asks, and a fork runs what libraries with threads
-    do in one: gRPC, which Spark Connect loads, at times ends the child before it becomes the command.
+    The options of ``subprocess`` for this fork the calling process, and a fork runs the fork handlers of libraries with
+    threads: gRPC, which Spark Connect loads, at times ends the child before it becomes the command.
 
     Parameters
     ----------
     statement
-        What to run; ``os``, ``pwd``, ``resource`` and ``signal`` are imported.
+        The statement; ``os``, ``pwd``, ``resource`` and ``signal`` are imported.
     *command
         The path of a program, and its arguments.
 

@@ -1,10 +1,10 @@
-"""Does a sampler follow its pmf? Assertions with error rates that hold, not only nearly.
+"""Does a sampler follow its pmf? Assertions with error rates that hold, not only approximately.
 
-A test looks at events fixed before any data are seen: every value (or, where there are more than 1,000, every group of
-neighbouring values of about a thousandth of the mass), everything up to each of them, and everything farther out than
-all of them. The number of samples inside an event is binomial, so each event has an exact p-value on either side, and
-the sum of their error rates bounds that of the test whatever the distribution: no χ² approximation that is off in the
-far tail, hence no need for bins with five expected samples.
+A test looks at events that are fixed before any data are seen: every value (or, if there are more than 1,000, every
+group of neighboring values of about a thousandth of the mass), all values up to each of them, and all values farther
+out than all of them. The number of samples in an event is binomial, so each event has an exact p-value on either side,
+and the sum of their error rates bounds the test's error rate for any distribution. There is no χ² approximation, which
+would be off in the far tail, so bins need not have five expected samples.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_GROUPS = 1000
 MAX_TESTS = 2 * (2 * MAX_GROUPS + 2)
 OUTSIDE_MASS = 1e-12
 LARGEST_WINDOW = 2**24
-# What rounding may do to a probability: relative for one group, absolute for a sum of many. It counts for the samples.
+# The possible rounding of a probability: relative for one group, absolute for a sum of many. It favors the samples.
 RELATIVE_SLACK, ABSOLUTE_SLACK = 1e-9, 1e-13
 
 
@@ -44,8 +44,8 @@ def assert_pmf_equal(samples: Iterable[Hashable], pmf: Pmf, *, false_fail_rate: 
     pmf
         ``{value: probability}``, adding up to 1, or a function from an int64 array to probabilities.
     false_fail_rate
-        Upper bound of the probability to fail although the samples do follow the pmf. A distribution whose probability
-        of one of the events is off by d is missed with probability at most r if there are
+        Upper bound of the probability to fail although the samples follow the pmf. A distribution for which the
+        probability of one event is off by d is missed with probability at most r if there are
         ``min_samples_for(d, false_fail_rate=…, false_pass_rate=r)`` samples.
 
     Raises
@@ -65,14 +65,14 @@ def assert_pmf_equal(samples: Iterable[Hashable], pmf: Pmf, *, false_fail_rate: 
 
 
 def assert_pmf_differs(samples: Iterable[Hashable], pmf: Pmf, *, false_fail_rate: float = 1e-9) -> None:
-    """Fail if :func:`assert_pmf_equal` would accept the samples: the other direction, which shows that it has power.
+    """Fail if :func:`assert_pmf_equal` would accept the samples: the other direction, which shows its power.
 
     Parameters
     ----------
     samples, pmf
-        As there; the pmf is a wrong one.
+        As there, but with a wrong pmf.
     false_fail_rate
-        That of the assertion that is to refuse the samples. This one itself fails with probability at most r if there
+        The rate of the assertion that must refuse the samples. This assertion fails with probability at most r if there
         are ``min_samples_for(pmf_discrepancy(right_pmf, pmf), false_fail_rate=…, false_pass_rate=r)`` samples.
 
     Raises
@@ -91,19 +91,19 @@ def assert_pmf_differs(samples: Iterable[Hashable], pmf: Pmf, *, false_fail_rate
 
 
 def min_samples_for(discrepancy: float, *, false_fail_rate: float = 1e-9, false_pass_rate: float = 1e-9) -> int:
-    """Return how many samples are enough to notice that the probability of an event is off by ``discrepancy``.
+    """Return how many samples suffice to notice that the probability of an event is off by ``discrepancy``.
 
-    ``(√ln(m/f) + √ln(1/r))²/(2d²)`` with d the discrepancy, f and r the rates, m the largest number of tests, by
-    Hoeffding's inequality; the exact p-values of the tests are never above the bound it gives.
+    The number is ``(√ln(m/f) + √ln(1/r))²/(2d²)`` for the discrepancy d, the rates f and r, and the largest number of
+    tests m, by Hoeffding's inequality; the exact p-values of the tests are never above its bound.
 
     Parameters
     ----------
     discrepancy
         From 0 (not included) to 1; see :func:`pmf_discrepancy`.
     false_fail_rate
-        That of the assertion.
+        The rate of the assertion.
     false_pass_rate
-        Upper bound of the probability that the assertion passes although the distribution is off by so much.
+        Upper bound of the probability that the assertion passes although the distribution is off by the discrepancy.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def min_samples_for(discrepancy: float, *, false_fail_rate: float = 1e-9, false_
 
 
 def pmf_discrepancy(true_pmf: Pmf, tested_pmf: Pmf) -> float:
-    """Return by how much the two differ on the tested event on which they differ most.
+    """Return the largest difference between two pmfs on a tested event.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def pmf_discrepancy(true_pmf: Pmf, tested_pmf: Pmf) -> float:
 
 @dataclass(frozen=True)
 class _Groups:
-    """The values of a pmf in groups, known before any data are."""
+    """The values of a pmf in groups, which are known before any data."""
 
     pmf: Pmf
     values: list[Hashable]
@@ -197,7 +197,7 @@ class _Groups:
 
 
 def _window(pmf: Callable[[Any], Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Whole numbers around 0 that hold all but 10^−12 of the mass, those of probability 0 at the ends left out."""
+    """Return whole numbers around 0 with all but 10^−12 of the mass, without those of probability 0 at the ends."""
     half = 8
     while half <= LARGEST_WINDOW:
         values = np.arange(-half, half + 1, dtype=np.int64)
@@ -227,7 +227,7 @@ def _p_value(samples: Iterable[Hashable], pmf: Pmf) -> tuple[float, str]:
     up_to = np.cumsum(groups.masses)[:-1]
     low = np.concatenate((groups.masses * (1 - RELATIVE_SLACK), up_to - ABSOLUTE_SLACK)).clip(0, 1)
     high = np.concatenate((groups.masses * (1 + RELATIVE_SLACK), up_to + ABSOLUTE_SLACK)).clip(0, 1)
-    # The mass outside is what the others leave of 1, so rounding is absolute there.
+    # The mass outside is 1 minus the other masses, so its rounding is absolute.
     high[groups.masses.size - 1] += ABSOLUTE_SLACK
     seen = np.concatenate((counts, np.cumsum(counts)[:-1]))
     p_values = np.minimum(binom.cdf(seen, size, low), binom.sf(seen - 1, size, high))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 2**63 - 1
 
-# What sizes are made of: one strategy for all, where each with bounds of its own would cost far more than the draw.
+# All sizes are made from one strategy: one with bounds of its own for each would cost far more than the draw.
 _RAW = st.integers(0, 3 * MAX_ITEMS)
 
 # The same examples in every run, however slow the machine: ``@repeatable`` above ``@given(…)``.
@@ -71,11 +71,11 @@ def profiles(
     Parameters
     ----------
     max_distinct
-        Most distinct counts.
+        The most distinct counts.
     max_items
-        Largest n.
+        The largest n.
     unit
-        A strategy for the unit they carry; an item by default.
+        A strategy for the unit of the profiles; an item by default.
 
     Examples
     --------

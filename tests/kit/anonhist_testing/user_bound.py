@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def kept_items(
     rows: Iterable[tuple[str | None, str | None, str | None]], *, bound: int, key: str, keep_null: bool = False
 ) -> Counter[str | None]:
-    """Return how often each label is kept of rows (user, label, what to order by).
+    """Return how often each label is kept, from rows (user, label, order).
 
     Parameters
     ----------
     rows
-        Without a user they are left out. What to order by is text, or None in all rows where a sample is drawn.
+        Rows without a user are left out. The order is text, or None in all rows if a sample is drawn.
     bound
         How many items of each user are kept.
     key
@@ -53,10 +53,10 @@ def kept_items(
 
 
 def sample(rows: list[Any], *, bound: int, start_text: str) -> list[Any]:
-    """Return a systematic sample of rows, all if there are few: the definition, with fractions.
+    """Return a systematic sample of rows, or all rows if there are few: the definition, with fractions.
 
-    Rows are texts, of which None comes first, or tuples of texts. The circle is as long as there are rows, and one in
-    ``bound`` equal steps around it, from a start of its own, is kept where it falls.
+    Rows are texts, with None first, or tuples of texts. The circle is as long as there are rows; ``bound`` points at
+    equal distances around it, from a start of its own, keep the rows in which they fall.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def sample(rows: list[Any], *, bound: int, start_text: str) -> list[Any]:
 def items_of_users(
     rows: Iterable[tuple[str | None, str | None, str | None]], *, keep_null: bool = False
 ) -> Counter[str]:
-    """Return how many items each user has before any bound, of rows as above; users without an item are not there.
+    """Return how many items each user has before any bound, from rows as above, without users who have no item.
 
     Examples
     --------
@@ -85,18 +85,18 @@ def items_of_users(
 
 
 def kept_groups(pairs: Iterable[tuple[str, str]], *, most: int, key: str, number: int = 0) -> set[tuple[str, str]]:
-    """Return the pairs (user, group) in at most so many groups of each user.
+    """Return the kept pairs (user, group), at most ``most`` groups for each user.
 
     Parameters
     ----------
     pairs
-        The groups each user has an item in.
+        The groups in which each user has an item.
     most
-        In how many groups a user counts.
+        The most groups in which a user counts.
     key
         32 hexadecimal digits.
     number
-        What is hashed before the user: 0, but 1 for labels, which take the place of users.
+        The number that is hashed before the user: 0, or 1 for labels, which take the place of users.
 
     Examples
     --------

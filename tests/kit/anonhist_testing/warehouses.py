@@ -1,6 +1,6 @@
-"""The queries of this program as SQL of engines that are not here: tables of Ibis that no engine holds.
+"""This program's queries as SQL for engines that are not here: tables of Ibis that no engine holds.
 
-Texts of SQL differ between versions of Ibis and sqlglot, so a file says of which it is.
+SQL differs between versions of Ibis and sqlglot, so each file names its versions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NUMBERED = re.compile(r"(_(?:DIGEST|NUMBER|WEEK_OF_TEXT))_[0-9]+\(", re.IGNOREC
 
 @dataclass(frozen=True)
 class _Engine:
-    """What Ibis asks of the engine of a table: its name."""
+    """An engine that has only what Ibis asks of the engine of a table: its name."""
 
     name: str
 
@@ -138,17 +138,17 @@ def compiled(dialect: str, query: str) -> str:
 
 
 def without_numbers(sql: str) -> str:
-    """Return SQL in which functions of Python, which SQLite takes, do not have the numbers that Ibis gives them."""
+    """Return SQL without the numbers that Ibis gives to Python's functions, which SQLite accepts."""
     return _NUMBERED.sub(r"\1_N(", sql)
 
 
 def heading() -> str:
-    """Return the first line of a file: what wrote its SQL."""
+    """Return the first line of a file, which names the programs that wrote its SQL."""
     return f"-- by ibis-framework {version('ibis-framework')} and sqlglot {version('sqlglot')}"
 
 
 def text_of(dialect: str) -> str:
-    """Return the file of a dialect."""
+    """Return the text of a dialect's file."""
     parts = (f"-- {query}\n{compiled(dialect, query)};\n" for query in QUERIES)
     return "\n".join([heading() + "\n", *parts])
 

@@ -1,4 +1,4 @@
-"""A web server on this machine that sends files in parts, and that can be told to do so badly."""
+"""A web server on this machine that sends files in parts, and does so badly on request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Web:
-    """A running server: what it has been asked for, and how it behaves.
+    """A running server: the requests that it got, and its behavior.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class Web:
     ranges
         Whether it sends parts of files.
     status
-        What it answers to everything, instead of a file.
+        The status with which it answers every request, instead of a file.
     kept_back
-        How many bytes of every part it does not send, though it said it would.
+        How many bytes of every part it does not send, although it announced them.
     shortened
-        How many bytes shorter files are than it says first.
+        By how many bytes files are shorter than announced.
     """
 
     address: str
@@ -110,7 +110,7 @@ class _Files(BaseHTTPRequestHandler):
         try:
             self.wfile.write(part)
         except OSError:
-            # Whoever asked has seen enough.
+            # The client has seen enough.
             self.close_connection = True
         if self.web.kept_back:
             self.close_connection = True
