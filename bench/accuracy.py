@@ -1,8 +1,9 @@
 """Mean sorted ℓ1 error of real releases on the bundled data: run as ``python bench/accuracy.py [--releases 100]``.
 
-Each figure is a mean over independent releases, ± its standard error. "target" is the best that earlier programs of
-this project reached, published mechanisms written anew and prototypes: a mean minus two standard errors may be at most
-that. With ``--simulate --releases 4000`` the mechanism is run by simulation, which shows small differences.
+Each figure is a mean over independent releases, ± its standard error. "target" is the best figure of this project's
+earlier programs, which were prototypes and new implementations of published mechanisms: a mean minus two standard
+errors may be at most the target. With ``--simulate --releases 4000``, the mechanism is simulated, which shows small
+differences.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The same release with other tools. Run as ``python bench/alternatives.py``.
 
-RockYou's profile, one item protected. Each tool is used as someone who knows it would use it for this task, and is told
-the public numbers that it needs; noisy numbers are clipped at zero and rounded. Seconds are the processor's, the median
-of a whole call, for this package with its intervals and expected error; for Tumult those of the clock, without
-the start of Spark and the making of its table.
+The data are RockYou's profile, and one item is protected. Each tool is used as an expert would use it for this task,
+and gets the public numbers that it needs; noisy numbers are clipped at zero and rounded. Seconds are processor time,
+the median of a whole call, which for this package includes intervals and the expected error; for Tumult they are wall
+time, without starting Spark and making its table.
 
 Tumult Analytics needs Java, and an older NumPy than this package: ``python -m venv tumult``, ``tumult/bin/pip install
-tmlt.analytics``, ``python bench/alternatives.py --tumult tumult/bin/python``. It is left out without that option.
+tmlt.analytics``, ``python bench/alternatives.py --tumult tumult/bin/python``. Without that option, it is left out.
 """
 
 from __future__ import annotations

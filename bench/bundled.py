@@ -1,4 +1,4 @@
-"""The profiles that come with the repository and the package, by the names they have in tables."""
+"""The profiles that come with the repository and the package, by their names in tables."""
 
 from __future__ import annotations
 

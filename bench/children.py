@@ -1,6 +1,6 @@
 """Whole processes, timed: wall and processor time and peak memory of each child, from the operating system.
 
-A child counts the memory of the process it was forked from: measure from a small one.
+A child counts the memory of the process from which it was forked: measure from a small process.
 """
 
 from __future__ import annotations

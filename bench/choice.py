@@ -1,9 +1,9 @@
-"""Where the automatic choice stands beside both central mechanisms: run as ``python bench/choice.py [--data DIR]``.
+"""The automatic choice beside both central mechanisms: run as ``python bench/choice.py [--data DIR]``.
 
-Simulations on public profiles, one file each: every ``.csv`` of the directory whose header is ``count,prevalence`` or
-``label,count``. A cell is marked where the choice errs more than the better mechanism by over two standard errors.
-A second table sums this up for each epsilon: geometric means of ratios, and on how many profiles one mechanism is
-better than the other by over two standard errors of the difference.
+It simulates on public profiles, one per file: every ``.csv`` file of the directory whose header is
+``count,prevalence`` or ``label,count``. A cell is marked if the choice errs more than the better mechanism by over two
+standard errors. A second table sums this up for each epsilon: it has geometric means of ratios, and the number of
+profiles on which one mechanism is better than the other by over two standard errors of the difference.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Errors of cumulative windows by mechanism: predicted, and measured on shapes that nothing was tuned to.
+"""Errors of cumulative windows by mechanism: predicted, and measured on shapes to which nothing was tuned.
 
 ``python bench/cumulative.py [--quick]``. The first table has the largest standard error of a number at ε = 1, computed
-from the noise alone. "subtraction" is a tree over time as others publish it: levels of one fan-out (the best of 2 to
-60), even shares of ε, no level above the first, and of two ways to a running sum, up from its start or down from the
-end of its block, that with fewer terms. The second table has the mean absolute error of released numbers, over
+from the noise alone. "subtraction" is a tree over time as published by others: it has levels of one fan-out (the best
+of 2 to 60), even shares of ε and no level above the first, and takes the running sum that needs fewer terms, up from
+its start or down from the end of its block. The second table has the mean absolute error of released numbers, over
 thresholds and days, with its standard error over runs, and how often intervals held.
 """
 

@@ -1,14 +1,14 @@
-"""What a bound on the groups of labels leaves out, and how much is told: ``python bench/cut_groups.py [--quick]``.
+"""What a bound on labels' groups leaves out, and how much of it is shown: ``python bench/cut_groups.py [--quick]``.
 
-Twelve campaigns on 30 days are 360 groups, which are public; 40,000 viewers each are in some of them, drawn at random,
-and count in 20 at most. The first shape is the one that was asked about: one viewer in ten is in more groups than that.
-The five others were written down before any was run. Each is read by the program and released R times with ε = 1, 5 %
-of it for the excess, up to 10·20 groups of a viewer beyond the bound. "miss" is how many of the 360 intervals for the
-reach, φ_{1+}, do not hold the true number of viewers before the bound, and after it: means over the R releases, with
-two standard errors. "median" is how far the median group falls short of the truth before the bound. The rest is of
---runs excesses of the same numbers: how often the intervals held the viewers above the bound, the pairs (viewer, group)
-beyond it up to the cap, and the share of viewers, how often no more pairs were left out than "at least" says, and the
-mean of that over the pairs that were left out, if any were.
+Twelve campaigns on 30 days are 360 public groups; each of 40,000 viewers is in some of them, drawn at random, and
+counts in at most 20. In the first shape, the one in question, one viewer in ten is in more groups than that. The
+other five shapes were written down before any was run. The program reads each shape and releases it R times with ε = 1,
+of which 5% go to the excess, up to 10·20 groups of a viewer beyond the bound. "miss" is how many of the 360 intervals
+for the reach, φ_{1+}, do not hold the true number of viewers before the bound, and after it: means over the R releases,
+with two standard errors. "median" is how far the median group falls short of the truth before the bound. The other
+columns are over --runs excesses of the same numbers: how often the intervals held the viewers above the bound, the
+pairs (viewer, group) beyond it up to the cap, and the share of viewers; how often at least as many pairs were left out
+as "at least" says; and the mean ratio of that number to the pairs that were left out, if any were.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """How often intervals of degree statistics hold: ``python bench/degree_intervals.py [--runs 80] [--node-runs 20]``.
 
-Releases by the default mechanism with edge privacy (number of nodes unknown, and public), and with node privacy
-(`cumulative`, θ = 16). Asked are the curve of P(D ≥ r) and the number of nodes of at least a degree, at up to twelve
-degrees where they change, and the single numbers. With node privacy the truth is that of the degrees after edges were
-left out, which is what those intervals are about.
+Releases are made by the default mechanism with edge privacy (number of nodes unknown, and public), and with node
+privacy (`cumulative`, θ = 16). The intervals are for the curve of P(D ≥ r) and the number of nodes of at least a
+degree, at up to twelve degrees where they change, and for the single numbers. With node privacy, the truth is that of
+the degrees after edges were left out, because the intervals are for these degrees.
 
-The first four graphs have few different degrees, or were the first that intervals did not hold for; the others were
-listed before any of them was measured. Shares stand with two standard errors.
+The first four graphs have few different degrees, or were the first for which intervals did not hold; the others were
+listed before any of them was measured. Shares have two standard errors beside them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From a Parquet file of events to a private release, beside the bare query. Run as ``python bench/end_to_end.py``.
+"""A private release from a Parquet file of events, beside the bare query. Run as ``python bench/end_to_end.py``.
 
-Labels are strings, drawn from P(k) ∝ k^−0.9 for k ≤ N, N the number of rows. The peer is a Python process that runs the
-one DuckDB query a profile takes. Both are whole processes, run in turn with warm caches; medians are printed, and the
-limits: 1.15 times the bare query plus 0.5 s, and 1.2 times its memory plus 100 MiB.
+Labels are strings, drawn from P(k) ∝ k^−0.9 for k ≤ N, where N is the number of rows. The peer is a Python process that
+runs the one DuckDB query that a profile needs. Both are whole processes, run in turn with warm caches. The program
+prints medians and the limits: 1.15 times the bare query plus 0.5 s, and 1.2 times its memory plus 100 MiB.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Every estimator on a whole profile, and from raw counts beside scikit-bio. Run as ``python bench/estimators.py``.
 
-A profile is how our estimators take data: equal counts are one entry. scikit-bio takes an array with one count a label.
-So that like is compared with like, "ours from counts" starts with that array too: it is the time to make the profile
-and to estimate from it. All times are the processor's, of one thread.
-Everything is called in turn, round after round, so that what else the machine does falls on all alike; medians are
-printed, and the least and the most. With ``--accuracy``: errors of the entropies and support sizes, by simulation.
+Our estimators take a profile, in which equal counts are one entry; scikit-bio takes an array with one count per label.
+For a fair comparison, "ours from counts" starts with that array, too: it is the time to make the profile and to
+estimate from it. All times are processor times of one thread.
+Everything is called in turn, round after round, so that other work of the machine affects all alike; medians, minima
+and maxima are printed. With ``--accuracy``, it prints errors of the entropies and support sizes, by simulation.
 """
 
 from __future__ import annotations

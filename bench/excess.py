@@ -1,11 +1,11 @@
-"""How often what is said of the items beyond a bound on users holds, and how much of them it shows.
+"""How often statements about the items beyond a bound on users hold, and how many of these items they show.
 
 ``python bench/excess.py [--quick]``. A hundred thousand items fall on 20,000 users, whose shares of them are the shapes
-of ten_shapes.py: of the named ones without the real data, and of those that nobody chose. m items of each user are
-kept, and 5 % of ε goes to the excess, each user counted up to 10·m items beyond. "held" is how often, of all runs, the
-interval held the users above m, the items beyond capped per user, and the share of users, and how often no more items
-were left out than "at least" says. "shown" is the mean of that bound over the items that were left out, and "capped"
-what it would be without noise.
+of ten_shapes.py: the named ones without the real data, and those that nobody chose. m items of each user are kept, and
+5% of ε go to the excess, with each user counted up to 10·m items beyond. "held" is how often, in all runs, the interval
+held the users above m, the items beyond, capped per user, and the share of users, and how often at least as many items
+were left out as "at least" says. "shown" is the mean ratio of that bound to the items that were left out, and "capped"
+is this ratio without noise.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""How far estimates of labels in more draws are off, and how often intervals hold: ``python bench/extrapolation.py``.
+"""Errors of estimates of labels in more draws, and how often intervals hold: ``python bench/extrapolation.py``.
 
-First real data whose truth is known: from a part of the items, chosen at random, all labels are forecast. Then the ten
-drawn shapes of ``ten_shapes.py`` and ten further ones: errors for m = 1.5n to 20n, and how often the default's interval
-holds, from data and from a release. Errors are relative to the truth, root mean square; with two standard errors over
-data sets or shapes. "falls" counts samples in which a method gives less for more draws.
+The first part uses real data whose truth is known: it forecasts all labels from a part of the items, chosen at random.
+The second part uses the ten drawn shapes of ``ten_shapes.py`` and ten further shapes: it prints errors for m = 1.5n to
+20n, and how often the default's interval holds, from data and from a release. Errors are root mean squares relative to
+the truth, with two standard errors over data sets or shapes. "falls" counts samples in which a method's estimate is
+lower for more draws.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Draw the README's picture: a release beside the truth, and errors at each ε. Run with ``--plots docs/images``.
 
-On the left RockYou's cumulative prevalences, exact and from one simulated release whose seed is fixed, so that the
-picture changes with the mechanism only. On the right the mean errors that ``bench/rivals.py`` printed, as they stand in
+On the left are RockYou's cumulative prevalences, exact and from one simulated release with a fixed seed, so that the
+picture changes only with the mechanism. On the right are the mean errors that ``bench/rivals.py`` printed, as in
 docs/benchmarks/accuracy.md. Both are printed, too.
 """
 

@@ -1,8 +1,8 @@
 """Errors of released degree distributions, on real graphs. Run as ``python bench/graph_accuracy.py``.
 
-Real releases of public data, compared with the truth: the sorted ℓ1 distance of the degree lists, and the
-mean over degrees (evenly spread on a log scale up to the largest) of the relative error of how many nodes have at least
-that degree. Each mean stands with its standard error. ``--only edge|node|barabasi`` runs one part.
+Real releases of public data are compared with the truth, by the sorted ℓ1 distance of the degree lists, and by the
+relative error of the number of nodes with at least a degree, averaged over degrees (evenly spread on a log scale up to
+the largest). Each mean has its standard error beside it. ``--only edge|node|barabasi`` runs one part.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Speed and memory of the projection to a largest degree. Run as ``python bench/graph_projection.py``.
 
-Graphs of heavy-tailed degrees: a power law with exponent 2.5, where hubs join hubs, and preferential attachment.
+The graphs have heavy-tailed degrees: a power law with exponent 2.5, where hubs join hubs, and preferential attachment.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Speed and memory of graphs beside plain SQL on the same engine. Run as ``python bench/graph_speed.py``.
 
-Each job has a process of its own, so that its peak of memory is its own; medians of the times, of the engine's threads
-too (processor), since they do not depend on what else the machine does.
+Each job has a process of its own, so that its peak memory is its own. Times are medians; processor time, which includes
+the engine's threads, does not depend on other work of the machine.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Ways to count labels and their counts that might beat the engine's own. Run as ``python bench/group_by_tries.py``.
 
 Each way reads the same Parquet file of labels (text) in a process of its own and must find the same profile. The first
-is the query that :func:`anonhist.ingest.read_profile` runs. Labels are those of bench/scale.py, a third of the rows
-different. Medians of whole processes on two threads, in turn.
+is the query that :func:`anonhist.ingest.read_profile` runs. Labels are those of bench/scale.py, with a third as many
+different labels as rows. Times are medians of whole processes on two threads, run in turn.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How often intervals of groups hold, by size of group: ``python bench/group_intervals.py [--quick] [--groups R]``.
 
-For each unit, ε and size, R groups of one shape are released together, again for each of six shapes: a Zipf law, counts
-1, 2, 3, …, labels of one item, a single label, √n labels of √n items, and labels of five items. A cell of the table
-has the least share of the R groups whose interval for φ_{k+} holds the truth, over all shapes and at most six k; the
-mean over shapes of that for n, with the least; and the mean half width of the intervals for n.
+For each unit, ε and size, R groups of one shape are released together, once for each of six shapes: a Zipf law, counts
+1, 2, 3, …, labels of one item, a single label, √n labels of √n items, and labels of five items. A cell of the table has
+the lowest share, over all shapes and at most six k, of the R groups whose interval for φ_{k+} holds the truth; the mean
+and the lowest share, over shapes, of groups whose interval for n does; and the mean half width of the intervals for n.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Groups are drawn from each shape of ``ten_shapes.py``. Their errors are predicted from the number of items alone, and
 from the numbers of items and of labels. A cell has the range, over all shapes, of the mean error of R releases divided
-by the predicted one: first of the prediction from items, then of that from both.
+by the predicted error: first with the prediction from items, then with the prediction from both numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Posteriors of many groups under a prior that was learned over all of them: tries that no release uses."""
+"""Posteriors of many groups under a prior that was learned from all of them: attempts that no release uses."""
 
 from __future__ import annotations
 

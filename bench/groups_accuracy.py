@@ -1,13 +1,14 @@
-"""Error of groups and of their sums at each level, by ways to spend ε. Run as ``python bench/groups_accuracy.py``.
+"""Errors of groups and of their sums at each level, by ways to spend ε. Run as ``python bench/groups_accuracy.py``.
 
-Mean sorted ℓ1 error ± its standard error over simulated runs on public profiles, the mean over the groups of a level,
-or over the leaves of a size. All levels of a run come from the same leaves, so errors of sums are of sums.
+Figures are mean sorted ℓ1 errors ± their standard errors over simulated runs on public profiles, averaged over the
+groups of a level, or over the leaves of a size. All levels of a run come from the same leaves, so errors of sums are
+errors of these sums.
 
-- released together: each leaf with the whole ε, fits without the bias they share, levels above are sums: what
-  ``release --by --levels nested`` does;
-- leaves summed: the same of leaves that are fitted each on its own;
+- released together: each leaf gets the whole ε, fits lose the bias that they share, and higher levels are sums, as in
+  ``release --by --levels nested``;
+- leaves summed: the same, but each leaf is fitted on its own;
 - even split: each level is a release of its own with an equal share of ε; levels do not add up;
-- Kuo et al.: their method Hc with an equal share for each level, then matching and merging (``kuo.py``).
+- Kuo et al.: their method Hc with an equal share of ε for each level, then matching and merging (``kuo.py``).
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
-"""Tries to do better than leaves summed, and bounds on what they could do. Run as ``python bench/groups_tries.py``.
+"""Attempts to beat leaves summed, and bounds on what they could reach. Run as ``python bench/groups_tries.py``.
 
-Nothing here is part of a release. All tries are post-processing of the noisy coordinates that "leaves summed" has, the
-same noise for all tries of a run, at ε below 1.1, where a release uses the Frobenius mechanism:
+Nothing here is part of a release. All attempts post-process the noisy coordinates of "leaves summed", with the same
+noise for all attempts of a run, at ε below 1.1, where a release uses the Frobenius mechanism:
 
 - means: expected numbers of labels are summed over the leaves and then rounded;
-- learned prior: mean prevalences over all leaves, times an expected number of labels for each leaf, in the place of the
-  prior of Zipf's shape; learned in three rounds. "truth": the prior comes from the truth, a bound for such priors;
-- drawn to the mean: expected numbers of labels of each leaf, drawn to their mean over the leaves (over the 41 nearest
-  in n, if there are more than 60), by factors for bins of counts that are found by one simulated release of what was
-  released. "truth": the factors come from the truth, a bound for such factors;
-- both, whole: expected numbers of labels under the learned prior, drawn to their mean, and rounded so that leaves are
-  whole and all levels add up (``whole_levels.py``): what could be released.
+- learned prior: mean prevalences over all leaves, times an expected number of labels for each leaf, replace the prior
+  of Zipf's shape; they are learned in three rounds. For "truth", the prior comes from the truth, which gives a bound
+  for such priors;
+- drawn to the mean: expected numbers of labels of each leaf are drawn to their mean over the leaves (over the 41
+  nearest in n, if there are more than 60), by factors for bins of counts, which are found by one simulated release of
+  what was released. For "truth", the factors come from the truth, which gives a bound for such factors;
+- both, whole: expected numbers of labels under the learned prior are drawn to their mean, and rounded so that leaves
+  are whole and all levels add up (``whole_levels.py``): this could be released.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How time and memory of one release grow with n, on the shape that costs most. Run as ``python bench/growth.py``.
+"""How time and memory of one release grow with n, on the most expensive shape. Run as ``python bench/growth.py``.
 
-The staircase: counts 1, 2, …, t with one label each: n = t(t+1)/2, Durfee size about √(n/2), all arms and legs
-distinct. Each release is a process of its own; its peak memory is what the operating system says. With ``--plot`` the
-table is drawn too.
+The shape is the staircase, counts 1, 2, …, t with one label each: n = t(t+1)/2, the Durfee size is about √(n/2), and
+all arms and legs are distinct. Each release is a process of its own; the operating system reports its peak memory.
+With ``--plot``, the table is drawn, too.
 """
 
 from __future__ import annotations

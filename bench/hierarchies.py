@@ -1,4 +1,4 @@
-"""Four hierarchies of groups: real data whose labels each lie in one leaf."""
+"""Four hierarchies of groups: real data in which each label lies in one leaf."""
 
 from __future__ import annotations
 

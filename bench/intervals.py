@@ -1,9 +1,9 @@
-"""How often the 95 % intervals of releases hold: ``python bench/intervals.py [--quick] [--items N …] [--runs R]``.
+"""How often the 95% intervals of releases hold: ``python bench/intervals.py [--quick] [--items N …] [--runs R]``.
 
 Data are drawn once from each shape of ``ten_shapes.py``, then released again and again with the automatic choice. Each
-cell gives, over at most ten k, the least share of releases whose interval for φ_{k+} holds the truth; the same for φ_r,
-over at most ten r; the widest the intervals for φ_{k+} are beside the shortest that would hold; and the expected error
-that is said over the mean error, with a mark where the mean error is outside of the range that is said.
+cell gives, over at most ten k, the lowest share of releases whose interval for φ_{k+} holds the truth; the same for
+φ_r, over at most ten r; the largest ratio of the width of intervals for φ_{k+} to the shortest width that would hold;
+and the stated expected error over the mean error, with a mark if the mean error is outside of the stated range.
 """
 
 from __future__ import annotations

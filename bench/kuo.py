@@ -1,10 +1,11 @@
 """Hierarchical count-of-counts histograms of Kuo et al. (2018): a rival that needs public numbers.
 
-Written anew after the paper (sections 4 and 5: the method Hc with its ℓ1 fit, then top-down consistency by matching and
-merging) and its authors' program (github.com/yzk5145/coco, ``consistency.py``). Each level gets an equal share of ε.
+This is a new implementation after the paper (sections 4 and 5: the method Hc with its ℓ1 fit, then top-down consistency
+by matching and merging) and its authors' program (github.com/yzk5145/coco, ``consistency.py``). Each level gets an
+equal share of ε.
 
-It takes the number of labels of every node for public, and a largest count. Here it gets both exactly, the largest
-count for each node separately, which favors it.
+The method assumes that the number of labels of every node and a largest count are public. Here it gets both exactly,
+with a largest count for each node, which favors it.
 
 Reference: Y.-H. Kuo, C.-C. Chiu, D. Kifer, M. Hay, A. Machanavajjhala, "Differentially private hierarchical
 count-of-counts histograms", PVLDB 11(11), 2018.

@@ -1,9 +1,9 @@
 """Charges to a ledger, in SQLite and in PostgreSQL. Run as ``python bench/ledger.py``.
 
-Eight processes charge a budget with room for fewer releases than they ask for, with full synchronous writes. Printed
-are how long a charge takes, for one process and for all at once, and whether what was spent is exactly the budget,
-whether anything was refused although it fitted, and whether the chain of entries is whole. PostgreSQL is a server of
-its own, in a temporary folder; where its programs are missing, that is said.
+Eight processes charge a budget with room for fewer releases than they request, with full synchronous writes. The
+program prints how long a charge takes, for one process and for all at once, whether exactly the budget was spent,
+whether any charge was refused although it fitted, and whether the chain of entries is whole. PostgreSQL is a server of
+its own, in a temporary folder; if its programs are missing, the output says so.
 """
 
 from __future__ import annotations

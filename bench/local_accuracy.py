@@ -1,9 +1,9 @@
 """Errors of local mechanisms beside closed forms and published ones. Run as ``python bench/local_accuracy.py``.
 
-Published: mean squared errors of Feldman, Nelson, Nguyen, Talwar 2022 (of the number of people with an item, universe
-22,000), and ℓ1 errors of Acharya, Sun, Zhang 2019 (truncated at 0 and renormalized, 30 runs, k = 1,000 and 100). A line
-is met if the mean of our runs is within 5 % of the closed form, or of the published ℓ1 error, two standard errors
-allowed.
+The published errors are mean squared errors of Feldman, Nelson, Nguyen, Talwar 2022 (of the number of people with an
+item, universe 22,000), and ℓ1 errors of Acharya, Sun, Zhang 2019 (truncated at 0 and renormalized, 30 runs, k = 1,000
+and 100). A line is met if the mean of our runs is within 5% of the closed form, or of the published ℓ1 error, with two
+standard errors allowed.
 """
 
 from __future__ import annotations

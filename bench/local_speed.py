@@ -1,7 +1,7 @@
 """Speed of local mechanisms beside pure-ldp, multi-freq-ldpy and plain NumPy. Run as ``python bench/local_speed.py``.
 
-k = 1,000 and ε = 1 but where said. Medians; the pairs are timed in turns. The peers need an xxhash below 4; the rows of
-those that are not installed are left out.
+k = 1,000 and ε = 1 unless noted. Times are medians, and pairs are timed in turns. The peers need an xxhash below 4;
+rows of peers that are not installed are left out.
 """
 
 from __future__ import annotations

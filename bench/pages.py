@@ -1,8 +1,8 @@
-"""Write docs/benchmarks: run the commands of bench/pages.toml, and put what each prints into its page.
+"""Write docs/benchmarks: run the commands of bench/pages.toml, and put the output of each into its page.
 
 ``make bench`` runs all of them, for hours: ``python bench/pages.py``. ``python bench/pages.py speed --only growth``
-runs the commands of one page in which a word occurs; the other figures of the page stay as they are, with the day on
-which they were measured. ``--text`` runs nothing, for when a text of bench/pages.toml was changed.
+runs those commands of one page in which a word occurs; the page's other figures stay as they are, with the day on which
+they were measured. ``--text`` runs nothing: use it after a change of a text in bench/pages.toml.
 """
 
 from __future__ import annotations

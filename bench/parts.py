@@ -1,8 +1,8 @@
 """The profile of the last of many days: all events counted again, all parts added up, and a running total.
 
-``python bench/parts.py [--days N] [--rows N] [--folder FOLDER] [--quick]``. A day has that many rows; its labels are
-drawn by Zipf's law from ten times as many. Times are in seconds, with all cores and nothing cached by us; every way
-gives the same profile, which is checked. Thirty days of ten million rows take some 8 GB of disk.
+``python bench/parts.py [--days N] [--rows N] [--folder FOLDER] [--quick]``. A day has ``--rows`` rows; its labels are
+drawn by Zipf's law from ten times as many. Times are in seconds, with all cores and nothing cached by us; a check makes
+sure that every way gives the same profile. Thirty days of ten million rows take some 8 GB of disk.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """How often the interval of a power law's exponent holds: ``python bench/power_law_intervals.py [--runs 250]``.
 
-Degrees are drawn from an exact power law, or from one above a start with something else below; the truth is the
-exponent of the tail. The start is chosen by the data, or given. "holds" is of the intervals that are shown, with two
-standard errors; where no interval is shown, the estimate says why. The last rows are releases with edge privacy.
+Degrees are drawn from an exact power law, or from a power law above a start with another distribution below; the truth
+is the exponent of the tail. The start is chosen by the data, or given. "holds" is about the intervals that are shown,
+with two standard errors; if no interval is shown, the estimate says why. The last rows are releases with edge privacy.
 
-The first seven shapes are small samples of pure power laws; then follow tails above bodies, with which the method was
-compared to others; the last six were written down before anything was measured on them.
+The first seven shapes are small samples of pure power laws; then follow tails above bodies, on which the method was
+compared to other methods; the last six were written down before anything was measured on them.
 """
 
 from __future__ import annotations

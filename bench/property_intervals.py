@@ -1,14 +1,14 @@
-"""How often what estimates say holds. Run as ``python bench/property_intervals.py [--screen 40] [--labels K …]``.
+"""How often intervals of estimates hold. Run as ``python bench/property_intervals.py [--screen 40] [--labels K …]``.
 
-Samples are drawn from the shapes of ``ten_shapes.py``, and each property is estimated from each sample. What an
-estimate says is its interval: a missing end, of "at least" or "at most", always holds. Intervals belong to the
-property, so one method stands for all, drawn out at most to its value; those that are told more have rows of their own.
-The truth is that of the distribution; of a sample coverage it is the share that the labels of the very sample make up.
+Samples are drawn from the shapes of ``ten_shapes.py``, and each property is estimated from each sample. A missing end
+of an interval, for "at least" or "at most", always holds. Intervals belong to the property, so one method stands for
+all, extended at most to its value; methods that get more information have rows of their own. The truth is that of the
+distribution; for a sample coverage, it is the total share of the labels in the very sample.
 
-``--screen R`` draws R samples first, and the full number only where what was said held less often than in 96 % of
-them. Where it then held in less than 92 %, ten times the samples decide: of a thousand exact intervals at 95 %, 24 hold
-in less than 92 % of 200 samples by chance alone. All samples of a stage are new, and the last stage counts.
-``--further`` takes ten other drawn shapes instead, which were not measured before anything was changed for the first.
+``--screen R`` draws R samples first, and the full number only if the interval held in less than 96% of them. If it then
+held in less than 92%, ten times the samples decide: of a thousand exact intervals at 95%, 24 hold in less than 92% of
+200 samples by chance alone. All samples of a stage are new, and the last stage counts. ``--further`` takes ten other
+drawn shapes instead, which were not measured before anything was changed for the first ten.
 
 ``--quick`` draws few samples of few shapes, to see that all of it runs.
 """

@@ -2,8 +2,8 @@
 
 Usage: python bench/randomness.py [--draws 1000000] [--rounds 5]
 
-Everything is timed in turn, round after round, so that a slow moment of the machine falls on all; medians are printed.
-OpenDP takes about six seconds for 10^6 draws, so it is timed at γ = 1 only; without it that row is left out.
+Everything is timed in turn, round after round, so that a slow moment of the machine affects all; medians are printed.
+OpenDP takes about six seconds for 10^6 draws, so it is timed at γ = 1 only; without OpenDP, that row is left out.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Share of 1,000 people with one answer who are recognized between two periods by RAPPOR's memory.
+"""The share of 1,000 people with the same answer who are recognized between two periods by RAPPOR's memory.
 
 Run as ``python bench/rappor_linking.py``.
 """

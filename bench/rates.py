@@ -1,8 +1,9 @@
-"""How errors grow with 1/ε and with n, beside what theory says. Run as ``python bench/rates.py --plots docs/images``.
+"""How errors grow with 1/ε and with n, beside the theory. Run as ``python bench/rates.py --plots docs/images``.
 
-PrivHist's theorem: an expected error of O(√(n ln(2/ε)/ε)) up to ε = 1, and of √n·e^(−Ω(ε)) above. The conjecture on the
-exponential mechanism: O(√(n/ε)). The lower bound for every private mechanism, up to constants: √(n ln(1/ε)/ε) for small
-ε. So ``error · √(ε/n)`` is drawn, which a conjecture without the logarithm would keep constant, and √ln(1/ε) beside it.
+PrivHist's theorem gives an expected error of O(√(n ln(2/ε)/ε)) up to ε = 1, and of √n·e^(−Ω(ε)) above. The conjecture
+on the exponential mechanism is O(√(n/ε)). The lower bound for every private mechanism, up to constants, is
+√(n ln(1/ε)/ε) for small ε. So the figure shows ``error · √(ε/n)``, which would be constant under a conjecture without
+the logarithm, and √ln(1/ε) beside it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Releases of one data set at one ε, again and again: how often intervals hold, and how far off errors are.
+"""Releases of one data set at one ε, again and again: how often intervals hold, and how exact the stated errors are.
 
-Where the Frobenius mechanism is chosen, its runs are drawn together with a NumPy generator in place of the exact
-sampler, whose noise has the same distribution: at ε = 0.01 that takes a twentieth of the time.
+If the Frobenius mechanism is chosen, a NumPy generator draws its runs together, in place of the exact sampler, whose
+noise has the same distribution: at ε = 0.01, that takes a twentieth of the time.
 """
 
 from __future__ import annotations

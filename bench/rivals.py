@@ -1,10 +1,10 @@
 """Other central mechanisms beside the default, on RockYou. Run as ``python bench/rivals.py [--releases 100]``.
 
 Each figure is the mean sorted ℓ1 error of real releases ± its standard error; seconds are the median of one release
-after a warm-up. All programs are this project's own: those of published mechanisms were written anew. "wanted" is what
-this project set out to reach: PrivHist as good as its prototype here, and the default better than PrivHist and
-cumulative noise by the factors named, two standard errors of both allowed. At the end stands which of the others errs
-least at each ε.
+after a warm-up. All programs are this project's own, including new implementations of published mechanisms. "wanted" is
+this project's goal: PrivHist is as good as its prototype here, and the default is better than PrivHist and cumulative
+noise by the given factors, with two standard errors of both allowed. The last line says which of the others has the
+lowest error at each ε.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What counting takes on one machine, beside the engine's own queries. Run as ``python bench/scale.py``.
+"""Costs of counting on one machine, beside the engine's own queries. Run as ``python bench/scale.py``.
 
 *Rows*: a release from Parquet files of 10^6 rows and more, whose labels are drawn from P(k) ∝ 1/k^0.9 for k up to twice
-as many, so that a third of the rows are different; in 2 GB of memory, beside the one query that it takes in as much.
+as many, so that a third of the rows are different, runs in 2 GB of memory, beside its one query in as much memory.
 *Users*: a profile that counts at most five rows of each user, beside ``GROUP BY user, label``, on three kinds of data.
-The limits are 1.3 times the bare query and 2.5 GB, and three times the grouping. Whole processes in turn, warm caches.
+The limits are 1.3 times the bare query and 2.5 GB, and three times the grouping. Whole processes run in turn, with warm
+caches.
 """
 
 from __future__ import annotations

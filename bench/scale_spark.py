@@ -1,8 +1,8 @@
-"""What counting on Spark takes, beside the same queries in Spark SQL. Run as ``python bench/scale_spark.py``.
+"""Costs of counting on Spark, beside the same queries in Spark SQL. Run as ``python bench/scale_spark.py``.
 
-One session on two threads of this machine; each way runs once to warm up, then in turn. *Labels*: two group-bys.
-*Users*: at most five rows of each, beside a window of random order in front of the two group-bys. Data are those of
-bench/scale.py. The limit is 1.15 times the query written by hand. Shuffled bytes are those that Spark says it wrote.
+One session uses two threads of this machine; each way runs once to warm up, then in turn. *Labels* takes two group-bys.
+*Users* counts at most five rows of each, beside a window of random order in front of the two group-bys. Data are those
+of bench/scale.py. The limit is 1.15 times the query written by hand. Shuffled bytes are those that Spark reports.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mean sorted ℓ1 error of both central mechanisms, by shape, size and ε. Run as ``python bench/shapes.py``.
 
-The automatic choice rests on it. Simulations on public profiles: the bundled data, Zipf's distribution, and the
-staircase (one label of each count: as far from Zipf's as a profile can be).
+The automatic choice rests on these errors. They are simulated on public profiles: the bundled data, Zipf's
+distribution, and the staircase (one label of each count: as far from Zipf's as a profile can be).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Errors of the decoders of private sketches. Run as ``python bench/sketch_accuracy.py``.
 
-All decoders read the same counters, so that their ratios are far more exact than their errors; each mean stands with
-its standard error. Simulations with NumPy's noise, on public data. ``--only`` runs one part.
+All decoders read the same counters, so that their ratios are far more exact than their errors; each mean has its
+standard error beside it. Simulations use NumPy's noise, on public data. ``--only`` runs one part.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Speed of private sketches beside OpenDP's noise and NumPy's transforms. Run as ``python bench/sketch_speed.py``.
 
-Medians; the pairs are timed in turns, in one process. What is compared with has its unit in the table.
+Times are medians; pairs are timed in turns, in one process. What a time is compared with has its unit in the table.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""How often 95 % intervals hold where what is released was smoothed: ``python bench/smoothed_intervals.py [--quick]``.
+"""How often 95% intervals of smoothed releases hold: ``python bench/smoothed_intervals.py [--quick]``.
 
-Degrees with node privacy, θ the largest degree so that no edge is left out, and private sketches. Each is released
-again and again; asked are φ_{k+} and single φ_r at ten levels. "width" is the mean half width of an interval over the
-least half width around the released number that would have held the truth in 95 % of the runs (at least 1).
-A second table has all shapes together: the mean of the means, the least of all, and the range of the widths.
+Releases are of degrees with node privacy, with the largest degree as θ, so that no edge is left out, and of private
+sketches. Each is released again and again; the intervals are for φ_{k+} and single φ_r at ten levels. "width" is the
+mean half width of an interval over the smallest half width around the released number that would have held the truth in
+95% of the runs (at least 1). A second table has all shapes together: the mean of the means, the lowest of all shares,
+and the range of the widths.
 ``--only node|sketch`` runs one part. The shapes are those of ten_shapes.py, on which nothing was tuned.
 """
 

@@ -1,11 +1,11 @@
-"""How long it takes to read a million rows of each source. Run as ``python bench/sources.py [--against CHECKOUT]``.
+"""The time to read a million rows of each source. Run as ``python bench/sources.py [--against CHECKOUT]``.
 
-Labels are drawn by Zipf's law from as many as there are rows, users evenly from a tenth as many. A source is read for
-its labels alone, and with at most five rows of each user, kept at random; Parquet also by a column of times. Each
-round is a process of its own, which has what is in memory before it starts the clock, and reads every source once
-before it counts. Medians are printed. With ``--against``, processes with the code of that checkout take turns with
-ours, and the ratio is new to old. PostgreSQL is a server of its own, in a temporary folder; where its programs are
-missing, that is said.
+Labels are drawn by Zipf's law from as many labels as there are rows, and users evenly from a tenth as many. A source is
+read for its labels alone, and with at most five rows of each user, kept at random; Parquet also by a column of times.
+Each round is a process of its own, which opens sources in memory before it starts the clock, and reads every source
+once before it counts. Medians are printed. With ``--against``, processes with the code of that checkout take turns with
+ours, and the ratio is new to old. PostgreSQL is a server of its own, in a temporary folder; if its programs are
+missing, the output says so.
 """
 
 from __future__ import annotations

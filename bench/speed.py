@@ -1,7 +1,7 @@
-"""How fast one release is: beside noise on every count, and from the command line. Run as ``python bench/speed.py``.
+"""The speed of one release: beside noise on every count, and from the command line. Run as ``python bench/speed.py``.
 
 The peer adds NumPy's Laplace noise to each of RockYou's 14.3 million sorted counts and smooths them with SciPy's
-isotonic regression: the usual way to release sorted counts, here without exact noise, which would cost minutes.
+isotonic regression: the usual way to release sorted counts, here without exact noise, which would take minutes.
 Everything is timed in turn, round after round; medians are printed.
 """
 

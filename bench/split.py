@@ -1,4 +1,4 @@
-"""The split of a Young diagram: a simple mechanism to compare with, which no paper has in this form."""
+"""The split of a Young diagram: a simple mechanism for comparisons, which no paper has in this form."""
 
 from __future__ import annotations
 

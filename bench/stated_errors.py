@@ -1,9 +1,10 @@
 """How often the stated range of the error holds the real mean error: ``python bench/stated_errors.py [--quick] …``.
 
-For each shape and ε: the real mean error over many runs, ± its standard error; the mean error that is stated, and that
-over the real one; the share of releases whose range holds the real mean, ± its standard error, with a mark where two
-standard errors below it are below 92 %; and how wide the range is, its mean upper end over its mean lower end, and in
-brackets its mean ends over the stated error. The "held out" shapes were listed before anything was run on them.
+For each shape and ε, the table has the real mean error over many runs, ± its standard error; the mean stated error, and
+its ratio to the real one; the share of releases whose range holds the real mean, ± its standard error, with a mark if
+the share minus two standard errors is below 92%; and the width of the range, which is its mean upper end over its mean
+lower end, with its mean ends over the stated error in brackets. The "held out" shapes were listed before anything was
+run on them.
 """
 
 from __future__ import annotations

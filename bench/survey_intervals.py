@@ -1,7 +1,7 @@
 """How often intervals of surveys hold: ``python bench/survey_intervals.py [--quick] [--runs R] [--only PART] …``.
 
 People are drawn from each of the shapes of bench/ten_shapes.py and answer on their own devices. Intervals must hold
-the shares among those very people. Three parts: known values, with every mechanism and with the one that
+the shares among those very people. There are three parts: known values, with every mechanism and with the one that
 ``recommend`` names; any texts in cohorts, half of which nobody lists; and values that are found without a list.
 """
 

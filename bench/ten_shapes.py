@@ -1,4 +1,4 @@
-"""Distributions over labels on which intervals are checked: ten that are named, ten that nobody chose.
+"""Distributions over labels on which intervals are checked: ten have names, and ten were chosen by nobody.
 
 The named ones are the textbook shapes and three real data sets. The others are drawn from seeds that were fixed before
 anything was measured on them, so no constant in the package was tuned to them.

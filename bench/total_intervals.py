@@ -1,8 +1,8 @@
-"""How often 95 % intervals of totals of nested groups hold: ``python bench/total_intervals.py [--quick] [--runs R]``.
+"""How often 95% intervals of totals of nested groups hold: ``python bench/total_intervals.py [--quick] [--runs R]``.
 
 G groups of one of eight shapes, drawn anew for each group, are released R times. A row has, for φ_{k+} and for φ_k of
-everything together, the share of intervals that hold, over twelve k, and the least for a single k; and the mean width
-at k = 1, 20 and 100.
+all groups together, the share of intervals that hold, over twelve k, and the lowest share for a single k; and the mean
+width at k = 1, 20 and 100.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tumult Analytics as ``alternatives.py`` asks for it, in an interpreter of its own: its pins exclude our NumPy.
+"""Tumult Analytics for ``alternatives.py``, in an interpreter of its own, because its pins exclude our NumPy.
 
-``python tumult_session.py PROFILE CAP`` makes the table once, then reads one epsilon a line from the standard input and
+``python tumult_session.py PROFILE CAP`` makes the table once, then reads one epsilon per line from standard input and
 writes the noisy numbers.
 """
 

@@ -1,4 +1,4 @@
-"""Whole numbers at every level of a hierarchy that add up, near to expected numbers of labels."""
+"""Whole numbers that add up at every level of a hierarchy, near the expected numbers of labels."""
 
 from __future__ import annotations
 
