@@ -1,8 +1,8 @@
-"""Install what is to be published in empty environments, and run it there: what ``make dist`` does after the build.
+"""Install the built archives in empty environments, and run them there: ``make dist`` does this after the build.
 
 python tools/check_dist.py [FOLDER]
 
-The wheel is installed with the newest dependencies that the package index has, the source archive with the oldest that
+The wheel is installed with the newest dependencies in the package index, and the source archive with the oldest that
 ``pyproject.toml`` allows. In each environment the commands below run, from reading data to a page, in an empty folder.
 """
 

@@ -1,9 +1,9 @@
-"""Check types as a program of a user's would: of the documents' Python examples, all public names, and wrong calls.
+"""Check types as in a user's program: those of the documents' Python examples, all public names, and wrong calls.
 
 python tools/check_examples.py
 
-Each example is a program of its own; tests/typed_calls.py has calls that must be refused. What mypy finds is said with
-the document and the line there.
+Each example is a program of its own; tests/typed_calls.py has calls that must be refused. mypy's findings are
+printed with the document and the line there.
 """
 
 from __future__ import annotations

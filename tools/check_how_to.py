@@ -1,12 +1,11 @@
 """Run the commands and programs of the how-to guides, and check that they print what the guides show.
 
 python tools/check_how_to.py [GUIDE…]      # all of docs/how-to by default
-python tools/check_how_to.py --show GUIDE  # print what each command says, for pasting
+python tools/check_how_to.py --show GUIDE  # print the output of each command, for pasting
 
-A guide shows a terminal in ``console`` blocks: after ``$ `` a command, then what it prints on a terminal of 80 columns.
-A ``python`` block is checked where a ``text`` block with its output follows. Releases are random, so any number matches
-any other, and ``…`` matches any text. Commands of one guide run in one folder, in which data/ is that of the
-repository.
+A guide shows a terminal in ``console`` blocks: a command after ``$ ``, then its output on a terminal of 80 columns. A
+``python`` block is checked if a ``text`` block with its output follows. Releases are random, so any number matches any
+other, and ``…`` matches any text. The commands of one guide run in one folder, whose data/ is that of the repository.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Release real data privately and show what was released beside the truth: what ``make demo`` runs.
+"""Release real data privately and show the release beside the truth: ``make demo`` runs this.
 
 python tools/demo.py FOLDER
 
-The data are public, so the truth may be shown. Progress is said on standard error, results on standard output.
+The data are public, so the truth may be shown. Progress goes to standard error, results go to standard output.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 python tools/house_map.py
 
-Rooms and their order are those of the contract in pyproject.toml, arrows those of the code. What an arrow already
-leads to by way of other rooms gets no arrow of its own.
+Rooms and their order are those of the contract in pyproject.toml, and arrows those of the code. A room that arrows
+already reach through other rooms gets no arrow of its own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Show that tests notice what must never happen: change the code in one place, and see the named tests fail.
+"""Show that tests notice what must never happen: change the code in one place, and check that the named tests fail.
 
 python tools/mutants.py [--only NAME-PART] [--list]
 
 Each mutant is one change in a copy of the package; the tree itself is left alone. A test that fails kills it. If one
-survives, or its piece of code is not there exactly once, the exit status is 1.
+survives, or its piece of code does not occur exactly once, the exit status is 1.
 """
 
 from __future__ import annotations

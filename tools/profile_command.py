@@ -1,8 +1,8 @@
-"""Where the time of one command goes: by room and package, and by function.
+"""Show where the time of one command goes, by room and package, and by function.
 
 python tools/profile_command.py release data/pw_rockyou.csv --epsilon 1 -o - > profile.txt
 
-The command runs as in a shell, its standard output left out. Times are those of Python's own profiler, which makes
+The command runs as in a shell, without its standard output. Times are those of Python's own profiler, which makes
 small Python functions look slower than they are; compiled code counts to the function that calls it.
 """
 

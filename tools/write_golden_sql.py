@@ -1,4 +1,4 @@
-"""Write the SQL that the queries become on engines of Ibis, for the tests to compare: after Ibis or a query changed.
+"""Write the SQL of the queries on engines of Ibis, for the tests to compare: use it after Ibis or a query changed.
 
 python tools/write_golden_sql.py
 """
