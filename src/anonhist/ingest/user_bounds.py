@@ -1,12 +1,12 @@
 """Which rows of each user count: those that come first by a column, or else a systematic sample of them.
 
-Of a user with T rows, more than the m that are kept, number the rows 1 … T in the order of their groups and days, where
-there are such, and of their labels, and keep row r if (r·m + S) mod T < m. These are exactly m rows, as evenly spread
-as can be, and over a uniform start S in 0 … T − 1 each has the chance m/T. S is the first 48 bits of the MD5 of a key
-and the user (and the group, where a user's rows are bounded in each), modulo T, and so uniform but for T/2⁴⁸. Which
-rows count depends on that user's rows and on the key, which is drawn independently of the data, and on nothing else:
-see docs/proofs/users.md. Rows that tie in the order are equal, so no row is hashed, and this takes at most three times
-what a grouping by user and label does.
+If a user has T rows, more than the m that are kept, number them 1 … T in the order of their groups and days, if any,
+and of their labels, and keep row r if (r·m + S) mod T < m. These are exactly m rows, as evenly spread as can be, and
+for a uniform start S in 0 … T − 1 each is kept with probability m/T. S is the first 48 bits of the MD5 of a key and the
+user (and the group, if a user's rows are bounded in each), modulo T, and so uniform up to T/2⁴⁸. Which rows count
+depends on that user's rows and on the key, which is drawn independently of the data, and on nothing else: see
+docs/proofs/users.md. Rows that tie in the order are equal, so no row is hashed, and this takes at most three times as
+long as a grouping by user and label.
 
 Source: Madow and Madow 1944; Cochran 1977, chapter 8 (number of rows no multiple of the sample's size).
 
@@ -83,7 +83,7 @@ def sample_of_duckdb(rows: Any, name: str, bound: UserBound, kept: list[str], la
     ``largest`` is how many rows of a user can be numbered.
     """
     within, order = _quoted(bound.within), _quoted([*bound.places, "label"])
-    # Where users are told apart by their names, all rows of one have the same.
+    # If names tell users apart, all rows of a user have the same name.
     first_name = '"user"' if name == "user" else f'min("{name}")'
     names = " || chr(10) || ".join([first_name, *within[1:]])
     # No table of the data has this name.
@@ -208,8 +208,8 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
     import narwhals as nw
 
     check_hashes(rows)
-    # Where users are told apart by their names, there is no second column of them. Elsewhere one value may be written
-    # in two ways, such as 1.5 and 1.50: the first of its names is hashed for all rows of a user.
+    # If names tell users apart, there is no second column of names. Otherwise, one value may be written in two ways,
+    # such as 1.5 and 1.50: the first of its names is hashed for all rows of a user.
     is_name = rows.collect_schema()["user"] == nw.String
     rows, name = (rows.drop("user_name"), "user") if is_name else (rows, "user_name")
     if rows.implementation.is_duckdb():
@@ -304,6 +304,6 @@ def _first_rows(rows: Any, bound: UserBound, ranks: list[str], then: list[str]) 
     number = nw.col("one").cum_sum()
     equal = number.over("user", *bound.places, "label", order_by=ranks)
     hashed = add_hash(rows.with_columns(occurrence=equal.cast(nw.Int64)), bound.key, of=bound.hashed)
-    # Hashes that are equal are told apart by what was hashed.
+    # Rows with equal hashes are ordered by what was hashed.
     ranked = hashed.with_columns(rank=number.over(*bound.within, order_by=[*ranks, *then, *bound.places, "label"]))
     return ranked.filter(nw.col("rank") <= bound.most)

@@ -17,7 +17,7 @@ from anonhist.errors import DataError, MissingExtraError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# By which values are written: a person, a database or an address may have set them otherwise.
+# The settings with which values are written: a person, a database or an address may have set others.
 _SETTINGS = {"DateStyle": "ISO", "extra_float_digits": "3"}
 # The schema may follow the database, or be one of the options: libpq knows neither.
 _SCHEMA_IN_PATH = re.compile(r"^(postgres(?:ql)?://[^/?]*/[^/?]*)/([^?]*)")
@@ -163,7 +163,7 @@ _EXACT_LITERALS = {*_EXACT_ZONES, "athena", "databricks", "snowflake", "trino"}
 def compares_exactly(table: Any, name: str) -> bool:
     """Return whether the decimals or times of a column are compared with literals exactly, whatever a session says.
 
-    That is so but for some engines of Ibis: these take some times that had a zone for those of the session's.
+    This is true except on some engines of Ibis, which take some times that had a zone for times in the session's.
     """
     if not table.implementation.is_ibis():
         return True

@@ -157,7 +157,7 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
 
 def perhaps(word: str, known: Iterable[str]) -> str:
     """Return the known words that are similar to a wrong one, in parentheses; empty if there are none."""
-    # The dashes of options, which all have, make none more similar.
+    # All options have dashes, which make none more similar.
     bare = {name.lstrip("-"): name for name in known}
     *first, last = [bare[near] for near in get_close_matches(word.lstrip("-"), bare)] or [""]
     return f" (perhaps {', '.join(first)} or {last})" if first else f" (perhaps {last})" if last else ""

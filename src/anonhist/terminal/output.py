@@ -128,7 +128,7 @@ def progress_bars(work: str, *, shown: bool, is_public: bool = False, first: str
         yield Bars(read, work_on)
 
 
-# After this many seconds of work, a log is told about it.
+# After this many seconds of work, a line in the log reports it.
 _LONG = 2.0
 
 
