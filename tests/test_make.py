@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,18 @@ def test_help_lists_the_targets() -> None:
         "bench",
         "clean",
     ]
+
+
+def test_every_mutant_has_its_piece_of_code_and_its_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    mutants = import_module("mutants")
+    package = shutil.copytree(ROOT / "src" / "anonhist", tmp_path / "anonhist")
+    assert len(mutants.MUTANTS) == 40
+    for each in mutants.MUTANTS:
+        before = (package / each.file).read_text(encoding="utf-8")
+        assert each.apply(package), each.name
+        (package / each.file).write_text(before, encoding="utf-8")
+        file, _, test = each.test.partition("::")
+        assert f"def {test.partition('[')[0]}(" in (ROOT / "tests" / file).read_text(encoding="utf-8") or not test, (
+            each.test
+        )
