@@ -32,7 +32,7 @@ from anonhist.ingest.group_names import (
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
 from anonhist.ingest.plain_types import counts_of_objects, holds_objects
 from anonhist.ingest.sqlite_values import with_used_columns
-from anonhist.ingest.user_bounds import UserBound, bounded_users
+from anonhist.ingest.user_bounds import TIMES, UserBound, bounded_users
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def events_query(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any
     if labels.of > 1:
         rows = nw.from_native(rows.to_native().filter(f"hash(label) % {labels.of} = {labels.number}"))
     flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
-    counted = rows.group_by("label", *flags).agg(count=nw.len())
+    counted = rows.group_by("label", *flags).agg(count=number_of_rows(rows))
     if columns.grouping.groups_per_label is not None:
         counted = in_few_groups_of_labels(counted, columns.grouping.groups_per_label, columns.order_key)
     counted = counted.select("count", *flags, is_null=nw.col("label").is_null())
@@ -109,7 +109,8 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     keyed hash of the user, the label and a number that distinguishes equal rows (see
     :mod:`~anonhist.ingest.random_order`). So the choice depends on that user's rows alone, and without ``order_by``
     each row has the same chance. Values without a name (``named`` = 0) are never left out in favor of others, so that
-    they are seen and refused.
+    they are seen and refused. Where a column :data:`~anonhist.ingest.user_bounds.TIMES` says so, a row stands for
+    several that are equal.
     """
     rows = named_rows(table, columns)
     if columns.user is None:
@@ -124,6 +125,13 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     most = operator.index(columns.max_per_user or 0)
     bound = UserBound(most, columns.order_key, tuple(within), tuple(places), hashed, columns.keep_null)
     return bounded_users(rows, bound)
+
+
+def number_of_rows(rows: Any) -> Any:
+    """Return how many rows there are, of :func:`bounded_rows`, in a group of them."""
+    import narwhals as nw
+
+    return nw.col(TIMES).sum() if TIMES in rows.collect_schema().names() else nw.len()
 
 
 def named_rows(table: Any, columns: Columns) -> Any:

@@ -35,7 +35,7 @@ from anonhist.ingest.random_order import (
     number_of_ibis,
     random_key,
 )
-from anonhist.ingest.warehouses import engine_of, with_bytes, with_query_name
+from anonhist.ingest.warehouses import engine_function, engine_of, is_postgresql, with_bytes, with_query_name
 
 # Of the 2^64 values of a hash, one in 64.
 _LOW_HASHES = 1 << 58
@@ -194,6 +194,51 @@ def _backquoted(names: Any) -> list[str]:
     return [f"`{name}`" for name in names]
 
 
+#: The column of how many equal rows a row stands for, where an engine's sample has one.
+TIMES = "times"
+
+
+def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str], largest: int) -> Any:
+    """Return the sample of a table of PostgreSQL, with each user's name in the column ``name``.
+
+    Of equal rows it has one, with their number in :data:`TIMES`. ``largest`` is how many rows of a user can be
+    numbered. Equal rows are counted, and a sum runs over the counts, in the order in which they are grouped.
+    """
+    import ibis
+    import narwhals as nw
+
+    keys = dict.fromkeys([*bound.within, *bound.places, "label", *(each for each in kept if each == NAMED)])
+    names = {} if name in keys else {name: nw.col(name).min()}
+    pairs, order = with_bytes(rows.group_by(*keys).agg(items=nw.len(), **names), [*bound.places, "label"])
+    native = pairs.to_native()
+    whole = ibis.window(group_by=bound.within, preceding=None, following=None)
+    ordered = [ibis.asc(native[each], nulls_first=True) for each in order]
+    running = ibis.window(group_by=bound.within, order_by=ordered, preceding=None, following=0)
+    # Sums are decimals there, and quotients floats, unless functions of its whole numbers are called.
+    as_whole, quotient = (engine_function(each, *["int64"] * many) for each, many in (("int8", 2), ("int8div", 3)))
+    summed = native.mutate(
+        last=as_whole(native.items.sum().over(running)),
+        total=as_whole(native.items.sum().over(whole)),
+        **{each: native[each].min().over(whole) for each in names},
+    )
+    # Formed once for each user, at the first row, and passed on by a window.
+    is_first = (summed.total > bound.most) & (summed["last"] == summed["items"])
+    text = f"{bound.key} " + summed[name]
+    for each in bound.within[1:]:
+        text = text + "\n" + summed[each]
+    hashed = summed.mutate(**{HASH: is_first.ifelse(md5_of_ibis("postgres")(text), None)})
+    started = hashed.mutate(start=number_of_ibis("postgres", hashed[HASH]).max().over(running))
+    items, last, total = started["items"], started["last"], started["total"]
+    before, after = (quotient(end * bound.most + started["start"] % total, total) for end in (last - items, last))
+    is_whole = total <= bound.most
+    times = ibis.cases(
+        (is_whole | (started[NAMED] == 0) if NAMED in kept else is_whole, items),
+        (total <= largest // bound.most, after - before),
+        else_=0,
+    )
+    return nw.from_native(started.mutate(**{TIMES: times}).filter(ibis._[TIMES] > 0).select(*kept, TIMES))
+
+
 # Of a user with so many rows that products would pass 2^62, 9·10^17 where five of each count, none does.
 _LARGEST = 1 << 62
 _START, _TOTAL, _NUMBER = "start", "total", "number"
@@ -216,8 +261,10 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
         return nw.from_native(sample_of_duckdb(rows.drop("one").to_native(), name, bound, kept, _LARGEST))
     if is_spark(rows):
         return nw.from_native(sample_of_spark(rows.drop("one").to_native(), name, bound, kept, _LARGEST))
-    rows, order = with_bytes(rows, [*bound.places, "label"])
-    one, names = nw.col("one"), [name, *bound.within[1:]]
+    if is_postgresql(rows):
+        return sample_of_postgresql(rows, name, bound, kept, _LARGEST)
+    one, order = nw.col("one"), [*bound.places, "label"]
+    names = [name, *bound.within[1:]]
     numbered = rows.with_columns(
         one.cum_sum().over(*bound.within, order_by=order).cast(nw.Int64).alias(_NUMBER),
         one.sum().over(*bound.within).cast(nw.Int64).alias(_TOTAL),

@@ -25,6 +25,7 @@ from anonhist.ingest.query import (
     counts_something,
     fetch,
     large_units,
+    number_of_rows,
 )
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.ingest.source import SaidOfRows, Source
@@ -128,7 +129,7 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
     if not columns.keep_null and columns.user is None:
         rows = rows.filter(~nw.col("label").is_null())
     days = rows if not is_counted else rows.with_columns(size=large_units(nw.col("count")))
-    numbers = nw.col("count", "size", "wrong").sum() if is_counted else nw.len().alias("count")
+    numbers = nw.col("count", "size", "wrong").sum() if is_counted else number_of_rows(rows).alias("count")
     counted = days.group_by("label", *group, DAY, *flags).agg(numbers)
     if is_counted:
         # A label with a count of zero is in no group.

@@ -19,9 +19,10 @@ from anonhist.ingest.locations import identity
 from anonhist.ingest.naming import check_batch
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.protection import Protection
-from anonhist.ingest.query import bounded_rows, check_whole, record_batches, text_buffers
+from anonhist.ingest.query import bounded_rows, check_whole, record_batches, text_buffers, whole_column
 from anonhist.ingest.random_order import key_where
 from anonhist.ingest.source import SaidOfRows, Source
+from anonhist.ingest.user_bounds import TIMES
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading
 from anonhist.sketches.sketch import Sketch
 
@@ -189,7 +190,12 @@ class _Counting:
         self.left_out += batch.num_rows - has_label.true_count
         kept = batch if has_label.true_count == batch.num_rows else batch.filter(has_label)
         data, offsets = text_buffers(kept.column("label"))
-        self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
+        if TIMES in batch.schema.names:
+            times = whole_column(kept.column(TIMES))
+            self.rows += int(times.sum()) - times.size
+            self.add(data, offsets, times)
+        else:
+            self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
 
     def add_partitions(self, frame: Any, reading: PartitionReading, partials: Partials) -> None:
         """Count a table of Spark on its cluster."""

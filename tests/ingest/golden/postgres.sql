@@ -63,239 +63,257 @@ SELECT
   *
 FROM (
   SELECT
-    "t11"."count",
-    "t11"."is_null",
+    "t14"."count",
+    "t14"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t10"."count",
-      "t10"."label" IS NULL AS "is_null"
+      "t13"."count",
+      "t13"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t9"."label",
-        COUNT(*) AS "count"
+        "t12"."label",
+        COALESCE(SUM("t12"."times"), 0) AS "count"
       FROM (
         SELECT
-          "t8"."label"
+          "t11"."label",
+          "t11"."times"
         FROM (
           SELECT
-            "t7"."label",
-            "t7"."user",
-            "t7"."one",
-            "t7"."label_bytes",
-            "t7"."number",
-            "t7"."total",
-            "t7"."hash",
-            (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t7"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  0
-                )
-              ) * 1099511627776
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t7"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  1
-                )
-              ) * 4294967296
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t7"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  2
-                )
-              ) * 16777216
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t7"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  3
-                )
-              ) * 65536
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t7"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  4
-                )
-              ) * 256
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t7"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  5
-                )
-              ) * 1
-            ) AS "start"
-          FROM (
-            SELECT
-              "t6"."label",
-              "t6"."user",
-              "t6"."one",
-              "t6"."label_bytes",
-              "t6"."number",
-              "t6"."total",
-              CASE
-                WHEN "t6"."total" > 5
-                THEN MD5('0123456789abcdef0123456789abcdef ' || "t6"."user")
-                ELSE NULL
-              END AS "hash"
-            FROM (
-              SELECT
-                "t5"."label",
-                "t5"."user",
-                "t5"."one",
-                "t5"."label_bytes",
-                CASE
-                  WHEN "t5"."one" IS NOT NULL
-                  THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user"
-                    ORDER BY "t5"."label_bytes" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t5"."one") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  "t4"."label",
-                  "t4"."user",
-                  "t4"."one",
-                  CONVERT_TO("t4"."label", 'UTF8') AS "label_bytes"
-                FROM (
-                  SELECT
-                    "t3"."label",
-                    "t3"."user",
-                    "t3"."one"
-                  FROM (
-                    SELECT
-                      "t2"."query" || '' || '' AS "label",
-                      "t2"."user" || '' || '' AS "user",
-                      "t2"."user" || '' || '' AS "user_name",
-                      1 AS "one"
-                    FROM (
-                      SELECT
-                        "t1"."query",
-                        "t1"."user",
-                        "t1"."ts",
-                        "t1"."price",
-                        "t1"."country",
-                        "t1"."seen",
-                        TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                        "t1"."count",
-                        "t1"."share",
-                        "t1"."written",
-                        NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                      FROM (
-                        SELECT
-                          CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                          CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                          "t0"."ts",
-                          "t0"."price",
-                          CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                          "t0"."seen",
-                          "t0"."zoned",
-                          "t0"."count",
-                          "t0"."share",
-                          CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                          "t0"."amount"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
-                    ) AS "t2"
-                  ) AS "t3"
-                  WHERE
-                    NOT (
-                      (
-                        "t3"."user" IS NULL
-                      ) OR (
-                        "t3"."label" IS NULL
-                      )
-                    )
-                ) AS "t4"
-              ) AS "t5"
-            ) AS "t6"
-          ) AS "t7"
-        ) AS "t8"
-        WHERE
-          (
-            "t8"."total" <= 5
-          )
-          OR (
-            (
-              "t8"."total" <= 922337203685477580
-            )
-            AND (
-              (
+            "t10"."user",
+            "t10"."label",
+            "t10"."items",
+            "t10"."label_bytes",
+            "t10"."last",
+            "t10"."total",
+            "t10"."hash",
+            "t10"."start",
+            CASE
+              WHEN "t10"."total" <= 5
+              THEN "t10"."items"
+              WHEN "t10"."total" <= 922337203685477580
+              THEN INT8DIV((
+                "t10"."last" * 5
+              ) + (
+                "t10"."start" % "t10"."total"
+              ), "t10"."total") - INT8DIV(
                 (
                   (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t8"."total" > 5
-                          ) AND (
-                            "t8"."total" <= 922337203685477580
+                    "t10"."last" - "t10"."items"
+                  ) * 5
+                ) + (
+                  "t10"."start" % "t10"."total"
+                ),
+                "t10"."total"
+              )
+              ELSE 0
+            END AS "times"
+          FROM (
+            SELECT
+              "t9"."user",
+              "t9"."label",
+              "t9"."items",
+              "t9"."label_bytes",
+              "t9"."last",
+              "t9"."total",
+              "t9"."hash",
+              MAX(
+                (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      0
+                    )
+                  ) * 1099511627776
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      1
+                    )
+                  ) * 4294967296
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      2
+                    )
+                  ) * 16777216
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      3
+                    )
+                  ) * 65536
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      4
+                    )
+                  ) * 256
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      5
+                    )
+                  ) * 1
+                )
+              ) OVER (
+                PARTITION BY "t9"."user"
+                ORDER BY "t9"."label_bytes" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              ) AS "start"
+            FROM (
+              SELECT
+                "t8"."user",
+                "t8"."label",
+                "t8"."items",
+                "t8"."label_bytes",
+                "t8"."last",
+                "t8"."total",
+                CASE
+                  WHEN (
+                    "t8"."total" > 5
+                  ) AND (
+                    "t8"."last" = "t8"."items"
+                  )
+                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t8"."user")
+                  ELSE NULL
+                END AS "hash"
+              FROM (
+                SELECT
+                  "t7"."user",
+                  "t7"."label",
+                  "t7"."items",
+                  "t7"."label_bytes",
+                  INT8(
+                    SUM("t7"."items") OVER (
+                      PARTITION BY "t7"."user"
+                      ORDER BY "t7"."label_bytes" ASC NULLS FIRST
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                    )
+                  ) AS "last",
+                  INT8(
+                    SUM("t7"."items") OVER (PARTITION BY "t7"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+                  ) AS "total"
+                FROM (
+                  SELECT
+                    "t6"."user",
+                    "t6"."label",
+                    "t6"."items",
+                    CONVERT_TO("t6"."label", 'UTF8') AS "label_bytes"
+                  FROM (
+                    SELECT
+                      *
+                    FROM (
+                      SELECT
+                        "t4"."user",
+                        "t4"."label",
+                        COUNT(*) AS "items"
+                      FROM (
+                        SELECT
+                          "t3"."label",
+                          "t3"."user",
+                          "t3"."one"
+                        FROM (
+                          SELECT
+                            "t2"."query" || '' || '' AS "label",
+                            "t2"."user" || '' || '' AS "user",
+                            "t2"."user" || '' || '' AS "user_name",
+                            1 AS "one"
+                          FROM (
+                            SELECT
+                              "t1"."query",
+                              "t1"."user",
+                              "t1"."ts",
+                              "t1"."price",
+                              "t1"."country",
+                              "t1"."seen",
+                              TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                              "t1"."count",
+                              "t1"."share",
+                              "t1"."written",
+                              NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                            FROM (
+                              SELECT
+                                CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                                CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                                "t0"."ts",
+                                "t0"."price",
+                                CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                                "t0"."seen",
+                                "t0"."zoned",
+                                "t0"."count",
+                                "t0"."share",
+                                CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
+                                "t0"."amount"
+                              FROM "events" AS "t0"
+                            ) AS "t1"
+                          ) AS "t2"
+                        ) AS "t3"
+                        WHERE
+                          NOT (
+                            (
+                              "t3"."user" IS NULL
+                            ) OR (
+                              "t3"."label" IS NULL
+                            )
                           )
-                          THEN "t8"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t8"."start" % "t8"."total"
-                          ) + "t8"."total"
-                        ) % "t8"."total"
-                      )
-                    ) % "t8"."total"
-                  ) + "t8"."total"
-                ) % "t8"."total"
-              ) < 5
-            )
-          )
-      ) AS "t9"
+                      ) AS "t4"
+                      GROUP BY
+                        1,
+                        2
+                    ) AS "t5"
+                  ) AS "t6"
+                ) AS "t7"
+              ) AS "t8"
+            ) AS "t9"
+          ) AS "t10"
+        ) AS "t11"
+        WHERE
+          "t11"."times" > 0
+      ) AS "t12"
       GROUP BY
         1
-    ) AS "t10"
-  ) AS "t11"
+    ) AS "t13"
+  ) AS "t14"
   GROUP BY
     1,
     2
-) AS "t12";
+) AS "t15";
 
 -- events, the first five of each user
 SELECT
@@ -1638,268 +1656,6 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t11"."count",
-  "t11"."is_null",
-  "t11"."prevalence",
-  "t11"."group"
-FROM (
-  SELECT
-    "t10"."count",
-    "t10"."is_null",
-    "t10"."group",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t9"."count",
-      "t9"."group",
-      "t9"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t8"."label",
-        "t8"."group",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t7"."label",
-          "t7"."group"
-        FROM (
-          SELECT
-            "t6"."label",
-            "t6"."user",
-            "t6"."one",
-            "t6"."group",
-            "t6"."group_bytes",
-            "t6"."label_bytes",
-            "t6"."number",
-            "t6"."total",
-            "t6"."hash",
-            (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  0
-                )
-              ) * 1099511627776
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  1
-                )
-              ) * 4294967296
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  2
-                )
-              ) * 16777216
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  3
-                )
-              ) * 65536
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  4
-                )
-              ) * 256
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  5
-                )
-              ) * 1
-            ) AS "start"
-          FROM (
-            SELECT
-              "t5"."label",
-              "t5"."user",
-              "t5"."one",
-              "t5"."group",
-              "t5"."group_bytes",
-              "t5"."label_bytes",
-              "t5"."number",
-              "t5"."total",
-              CASE
-                WHEN "t5"."total" > 5
-                THEN MD5('0123456789abcdef0123456789abcdef ' || "t5"."user")
-                ELSE NULL
-              END AS "hash"
-            FROM (
-              SELECT
-                "t4"."label",
-                "t4"."user",
-                "t4"."one",
-                "t4"."group",
-                "t4"."group_bytes",
-                "t4"."label_bytes",
-                CASE
-                  WHEN "t4"."one" IS NOT NULL
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user"
-                    ORDER BY "t4"."group_bytes" ASC NULLS FIRST, "t4"."label_bytes" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t4"."one") OVER (PARTITION BY "t4"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  "t3"."label",
-                  "t3"."user",
-                  "t3"."one",
-                  "t3"."group",
-                  CONVERT_TO("t3"."group", 'UTF8') AS "group_bytes",
-                  CONVERT_TO("t3"."label", 'UTF8') AS "label_bytes"
-                FROM (
-                  SELECT
-                    "t2"."query" || '' || '' AS "label",
-                    "t2"."user" || '' || '' AS "user",
-                    1 AS "one",
-                    "t2"."country" || '' || '' AS "group"
-                  FROM (
-                    SELECT
-                      "t1"."query",
-                      "t1"."user",
-                      "t1"."ts",
-                      "t1"."price",
-                      "t1"."country",
-                      "t1"."seen",
-                      TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                      "t1"."count",
-                      "t1"."share",
-                      "t1"."written",
-                      NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                    FROM (
-                      SELECT
-                        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                        "t0"."ts",
-                        "t0"."price",
-                        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                        "t0"."seen",
-                        "t0"."zoned",
-                        "t0"."count",
-                        "t0"."share",
-                        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                        "t0"."amount"
-                      FROM "events" AS "t0"
-                    ) AS "t1"
-                  ) AS "t2"
-                  WHERE
-                    NOT (
-                      (
-                        (
-                          "t2"."user" || '' || ''
-                        ) IS NULL
-                      )
-                      OR (
-                        (
-                          "t2"."query" || '' || ''
-                        ) IS NULL
-                      )
-                    )
-                    AND CASE
-                      WHEN (
-                        "t2"."country" || '' || ''
-                      ) IS NULL
-                      THEN NULL
-                      ELSE "t2"."country" || '' || '' IN ('de', 'fr')
-                    END
-                ) AS "t3"
-              ) AS "t4"
-            ) AS "t5"
-          ) AS "t6"
-        ) AS "t7"
-        WHERE
-          (
-            "t7"."total" <= 5
-          )
-          OR (
-            (
-              "t7"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t7"."total" > 5
-                          ) AND (
-                            "t7"."total" <= 922337203685477580
-                          )
-                          THEN "t7"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t7"."start" % "t7"."total"
-                          ) + "t7"."total"
-                        ) % "t7"."total"
-                      )
-                    ) % "t7"."total"
-                  ) + "t7"."total"
-                ) % "t7"."total"
-              ) < 5
-            )
-          )
-      ) AS "t8"
-      GROUP BY
-        1,
-        2
-    ) AS "t9"
-  ) AS "t10"
-  GROUP BY
-    1,
-    2,
-    3
-) AS "t11";
-
--- groups, one of each user
-SELECT
   "t14"."count",
   "t14"."is_null",
   "t14"."prevalence",
@@ -1919,187 +1675,194 @@ FROM (
       SELECT
         "t11"."label",
         "t11"."group",
-        COUNT(*) AS "count"
+        COALESCE(SUM("t11"."times"), 0) AS "count"
       FROM (
         SELECT
           "t10"."label",
-          "t10"."group"
+          "t10"."group",
+          "t10"."times"
         FROM (
           SELECT
-            "t9"."label",
             "t9"."user",
-            "t9"."one",
             "t9"."group",
+            "t9"."label",
+            "t9"."items",
             "t9"."group_bytes",
             "t9"."label_bytes",
-            "t9"."number",
+            "t9"."last",
             "t9"."total",
             "t9"."hash",
-            (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  0
-                )
-              ) * 1099511627776
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  1
-                )
-              ) * 4294967296
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  2
-                )
-              ) * 16777216
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  3
-                )
-              ) * 65536
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  4
-                )
-              ) * 256
-            ) + (
-              INT8(
-                GET_BYTE(
-                  DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
-                      0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
-                    'hex'
-                  ),
-                  5
-                )
-              ) * 1
-            ) AS "start"
+            "t9"."start",
+            CASE
+              WHEN "t9"."total" <= 5
+              THEN "t9"."items"
+              WHEN "t9"."total" <= 922337203685477580
+              THEN INT8DIV((
+                "t9"."last" * 5
+              ) + (
+                "t9"."start" % "t9"."total"
+              ), "t9"."total") - INT8DIV(
+                (
+                  (
+                    "t9"."last" - "t9"."items"
+                  ) * 5
+                ) + (
+                  "t9"."start" % "t9"."total"
+                ),
+                "t9"."total"
+              )
+              ELSE 0
+            END AS "times"
           FROM (
             SELECT
-              "t8"."label",
               "t8"."user",
-              "t8"."one",
               "t8"."group",
+              "t8"."label",
+              "t8"."items",
               "t8"."group_bytes",
               "t8"."label_bytes",
-              "t8"."number",
+              "t8"."last",
               "t8"."total",
-              CASE
-                WHEN "t8"."total" > 5
-                THEN MD5(
-                  '0123456789abcdef0123456789abcdef ' || "t8"."user" || '
-' || "t8"."group"
+              "t8"."hash",
+              MAX(
+                (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      0
+                    )
+                  ) * 1099511627776
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      1
+                    )
+                  ) * 4294967296
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      2
+                    )
+                  ) * 16777216
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      3
+                    )
+                  ) * 65536
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      4
+                    )
+                  ) * 256
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      5
+                    )
+                  ) * 1
                 )
-                ELSE NULL
-              END AS "hash"
+              ) OVER (
+                PARTITION BY "t8"."user"
+                ORDER BY "t8"."group_bytes" ASC NULLS FIRST, "t8"."label_bytes" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              ) AS "start"
             FROM (
               SELECT
-                "t7"."label",
                 "t7"."user",
-                "t7"."one",
                 "t7"."group",
+                "t7"."label",
+                "t7"."items",
                 "t7"."group_bytes",
                 "t7"."label_bytes",
+                "t7"."last",
+                "t7"."total",
                 CASE
-                  WHEN "t7"."one" IS NOT NULL
-                  THEN SUM("t7"."one") OVER (
-                    PARTITION BY "t7"."user", "t7"."group"
-                    ORDER BY "t7"."group_bytes" ASC NULLS FIRST, "t7"."label_bytes" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  WHEN (
+                    "t7"."total" > 5
+                  ) AND (
+                    "t7"."last" = "t7"."items"
                   )
+                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t7"."user")
                   ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t7"."one") OVER (
-                    PARTITION BY "t7"."user", "t7"."group"
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                  ),
-                  0
-                ) AS "total"
+                END AS "hash"
               FROM (
                 SELECT
-                  "t6"."label",
                   "t6"."user",
-                  "t6"."one",
                   "t6"."group",
-                  CONVERT_TO("t6"."group", 'UTF8') AS "group_bytes",
-                  CONVERT_TO("t6"."label", 'UTF8') AS "label_bytes"
+                  "t6"."label",
+                  "t6"."items",
+                  "t6"."group_bytes",
+                  "t6"."label_bytes",
+                  INT8(
+                    SUM("t6"."items") OVER (
+                      PARTITION BY "t6"."user"
+                      ORDER BY "t6"."group_bytes" ASC NULLS FIRST, "t6"."label_bytes" ASC NULLS FIRST
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                    )
+                  ) AS "last",
+                  INT8(
+                    SUM("t6"."items") OVER (PARTITION BY "t6"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+                  ) AS "total"
                 FROM (
                   SELECT
-                    "t5"."label",
                     "t5"."user",
-                    "t5"."one",
-                    "t5"."group"
+                    "t5"."group",
+                    "t5"."label",
+                    "t5"."items",
+                    CONVERT_TO("t5"."group", 'UTF8') AS "group_bytes",
+                    CONVERT_TO("t5"."label", 'UTF8') AS "label_bytes"
                   FROM (
                     SELECT
-                      "t4"."label",
-                      "t4"."user",
-                      "t4"."user_name",
-                      "t4"."one",
-                      "t4"."group",
-                      "t4"."occurrence",
-                      "t4"."hash",
-                      (
-                        DENSE_RANK() OVER (
-                          PARTITION BY "t4"."user"
-                          ORDER BY "t4"."hash" || "t4"."group" ASC
-                          RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                        ) - 1
-                      ) + 1 AS "group_rank"
+                      *
                     FROM (
                       SELECT
-                        "t3"."label",
                         "t3"."user",
-                        "t3"."user_name",
-                        "t3"."one",
                         "t3"."group",
-                        "t3"."occurrence",
-                        MD5(
-                          '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
-' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
-                        ) AS "hash"
+                        "t3"."label",
+                        COUNT(*) AS "items"
                       FROM (
                         SELECT
                           "t2"."query" || '' || '' AS "label",
                           "t2"."user" || '' || '' AS "user",
-                          "t2"."user" || '' || '' AS "user_name",
                           1 AS "one",
-                          "t2"."country" || '' || '' AS "group",
-                          0 AS "occurrence"
+                          "t2"."country" || '' || '' AS "group"
                         FROM (
                           SELECT
                             "t1"."query",
@@ -2150,51 +1913,19 @@ FROM (
                             ELSE "t2"."country" || '' || '' IN ('de', 'fr')
                           END
                       ) AS "t3"
+                      GROUP BY
+                        1,
+                        2,
+                        3
                     ) AS "t4"
                   ) AS "t5"
-                  WHERE
-                    "t5"."group_rank" <= 1
                 ) AS "t6"
               ) AS "t7"
             ) AS "t8"
           ) AS "t9"
         ) AS "t10"
         WHERE
-          (
-            "t10"."total" <= 5
-          )
-          OR (
-            (
-              "t10"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t10"."total" > 5
-                          ) AND (
-                            "t10"."total" <= 922337203685477580
-                          )
-                          THEN "t10"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t10"."start" % "t10"."total"
-                          ) + "t10"."total"
-                        ) % "t10"."total"
-                      )
-                    ) % "t10"."total"
-                  ) + "t10"."total"
-                ) % "t10"."total"
-              ) < 5
-            )
-          )
+          "t10"."times" > 0
       ) AS "t11"
       GROUP BY
         1,
@@ -2206,6 +1937,337 @@ FROM (
     2,
     3
 ) AS "t14";
+
+-- groups, one of each user
+SELECT
+  "t17"."count",
+  "t17"."is_null",
+  "t17"."prevalence",
+  "t17"."group"
+FROM (
+  SELECT
+    "t16"."count",
+    "t16"."is_null",
+    "t16"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t15"."count",
+      "t15"."group",
+      "t15"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t14"."label",
+        "t14"."group",
+        COALESCE(SUM("t14"."times"), 0) AS "count"
+      FROM (
+        SELECT
+          "t13"."label",
+          "t13"."group",
+          "t13"."times"
+        FROM (
+          SELECT
+            "t12"."user",
+            "t12"."group",
+            "t12"."label",
+            "t12"."items",
+            "t12"."group_bytes",
+            "t12"."label_bytes",
+            "t12"."last",
+            "t12"."total",
+            "t12"."hash",
+            "t12"."start",
+            CASE
+              WHEN "t12"."total" <= 5
+              THEN "t12"."items"
+              WHEN "t12"."total" <= 922337203685477580
+              THEN INT8DIV((
+                "t12"."last" * 5
+              ) + (
+                "t12"."start" % "t12"."total"
+              ), "t12"."total") - INT8DIV(
+                (
+                  (
+                    "t12"."last" - "t12"."items"
+                  ) * 5
+                ) + (
+                  "t12"."start" % "t12"."total"
+                ),
+                "t12"."total"
+              )
+              ELSE 0
+            END AS "times"
+          FROM (
+            SELECT
+              "t11"."user",
+              "t11"."group",
+              "t11"."label",
+              "t11"."items",
+              "t11"."group_bytes",
+              "t11"."label_bytes",
+              "t11"."last",
+              "t11"."total",
+              "t11"."hash",
+              MAX(
+                (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      0
+                    )
+                  ) * 1099511627776
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      1
+                    )
+                  ) * 4294967296
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      2
+                    )
+                  ) * 16777216
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      3
+                    )
+                  ) * 65536
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      4
+                    )
+                  ) * 256
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      5
+                    )
+                  ) * 1
+                )
+              ) OVER (
+                PARTITION BY "t11"."user", "t11"."group"
+                ORDER BY "t11"."group_bytes" ASC NULLS FIRST, "t11"."label_bytes" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              ) AS "start"
+            FROM (
+              SELECT
+                "t10"."user",
+                "t10"."group",
+                "t10"."label",
+                "t10"."items",
+                "t10"."group_bytes",
+                "t10"."label_bytes",
+                "t10"."last",
+                "t10"."total",
+                CASE
+                  WHEN (
+                    "t10"."total" > 5
+                  ) AND (
+                    "t10"."last" = "t10"."items"
+                  )
+                  THEN MD5(
+                    '0123456789abcdef0123456789abcdef ' || "t10"."user" || '
+' || "t10"."group"
+                  )
+                  ELSE NULL
+                END AS "hash"
+              FROM (
+                SELECT
+                  "t9"."user",
+                  "t9"."group",
+                  "t9"."label",
+                  "t9"."items",
+                  "t9"."group_bytes",
+                  "t9"."label_bytes",
+                  INT8(
+                    SUM("t9"."items") OVER (
+                      PARTITION BY "t9"."user", "t9"."group"
+                      ORDER BY "t9"."group_bytes" ASC NULLS FIRST, "t9"."label_bytes" ASC NULLS FIRST
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                    )
+                  ) AS "last",
+                  INT8(
+                    SUM("t9"."items") OVER (
+                      PARTITION BY "t9"."user", "t9"."group"
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                    )
+                  ) AS "total"
+                FROM (
+                  SELECT
+                    "t8"."user",
+                    "t8"."group",
+                    "t8"."label",
+                    "t8"."items",
+                    CONVERT_TO("t8"."group", 'UTF8') AS "group_bytes",
+                    CONVERT_TO("t8"."label", 'UTF8') AS "label_bytes"
+                  FROM (
+                    SELECT
+                      *
+                    FROM (
+                      SELECT
+                        "t6"."user",
+                        "t6"."group",
+                        "t6"."label",
+                        COUNT(*) AS "items"
+                      FROM (
+                        SELECT
+                          "t5"."label",
+                          "t5"."user",
+                          "t5"."one",
+                          "t5"."group"
+                        FROM (
+                          SELECT
+                            "t4"."label",
+                            "t4"."user",
+                            "t4"."user_name",
+                            "t4"."one",
+                            "t4"."group",
+                            "t4"."occurrence",
+                            "t4"."hash",
+                            (
+                              DENSE_RANK() OVER (
+                                PARTITION BY "t4"."user"
+                                ORDER BY "t4"."hash" || "t4"."group" ASC
+                                RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                              ) - 1
+                            ) + 1 AS "group_rank"
+                          FROM (
+                            SELECT
+                              "t3"."label",
+                              "t3"."user",
+                              "t3"."user_name",
+                              "t3"."one",
+                              "t3"."group",
+                              "t3"."occurrence",
+                              MD5(
+                                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
+' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
+                              ) AS "hash"
+                            FROM (
+                              SELECT
+                                "t2"."query" || '' || '' AS "label",
+                                "t2"."user" || '' || '' AS "user",
+                                "t2"."user" || '' || '' AS "user_name",
+                                1 AS "one",
+                                "t2"."country" || '' || '' AS "group",
+                                0 AS "occurrence"
+                              FROM (
+                                SELECT
+                                  "t1"."query",
+                                  "t1"."user",
+                                  "t1"."ts",
+                                  "t1"."price",
+                                  "t1"."country",
+                                  "t1"."seen",
+                                  TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                                  "t1"."count",
+                                  "t1"."share",
+                                  "t1"."written",
+                                  NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                                FROM (
+                                  SELECT
+                                    CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                                    CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                                    "t0"."ts",
+                                    "t0"."price",
+                                    CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                                    "t0"."seen",
+                                    "t0"."zoned",
+                                    "t0"."count",
+                                    "t0"."share",
+                                    CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
+                                    "t0"."amount"
+                                  FROM "events" AS "t0"
+                                ) AS "t1"
+                              ) AS "t2"
+                              WHERE
+                                NOT (
+                                  (
+                                    (
+                                      "t2"."user" || '' || ''
+                                    ) IS NULL
+                                  )
+                                  OR (
+                                    (
+                                      "t2"."query" || '' || ''
+                                    ) IS NULL
+                                  )
+                                )
+                                AND CASE
+                                  WHEN (
+                                    "t2"."country" || '' || ''
+                                  ) IS NULL
+                                  THEN NULL
+                                  ELSE "t2"."country" || '' || '' IN ('de', 'fr')
+                                END
+                            ) AS "t3"
+                          ) AS "t4"
+                        ) AS "t5"
+                        WHERE
+                          "t5"."group_rank" <= 1
+                      ) AS "t6"
+                      GROUP BY
+                        1,
+                        2,
+                        3
+                    ) AS "t7"
+                  ) AS "t8"
+                ) AS "t9"
+              ) AS "t10"
+            ) AS "t11"
+          ) AS "t12"
+        ) AS "t13"
+        WHERE
+          "t13"."times" > 0
+      ) AS "t14"
+      GROUP BY
+        1,
+        2
+    ) AS "t15"
+  ) AS "t16"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t17";
 
 -- groups, one of each label
 SELECT
@@ -2337,20 +2399,20 @@ SELECT
   *
 FROM (
   SELECT
-    "t13"."at_day",
-    MIN("t13"."named") AS "named",
-    COALESCE(SUM("t13"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t13"."reached1"), 0) AS "reached1"
+    "t16"."at_day",
+    MIN("t16"."named") AS "named",
+    COALESCE(SUM("t16"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t16"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t12"."at_day",
-      "t12"."named",
+      "t15"."at_day",
+      "t15"."named",
       CASE
         WHEN (
-          "t12"."after" >= 1
+          "t15"."after" >= 1
         ) AND (
           (
-            "t12"."after" - "t12"."count"
+            "t15"."after" - "t15"."count"
           ) < 1
         )
         THEN 1
@@ -2358,10 +2420,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t12"."after" >= 2
+          "t15"."after" >= 2
         ) AND (
           (
-            "t12"."after" - "t12"."count"
+            "t15"."after" - "t15"."count"
           ) < 2
         )
         THEN 1
@@ -2369,337 +2431,359 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t11"."label",
-        "t11"."at_day",
-        "t11"."count",
-        "t11"."known",
-        "t11"."named",
+        "t14"."label",
+        "t14"."at_day",
+        "t14"."count",
+        "t14"."known",
+        "t14"."named",
         CASE
-          WHEN "t11"."count" IS NOT NULL
-          THEN SUM("t11"."count") OVER (
-            PARTITION BY "t11"."known"
-            ORDER BY "t11"."at_day" ASC NULLS FIRST
+          WHEN "t14"."count" IS NOT NULL
+          THEN SUM("t14"."count") OVER (
+            PARTITION BY "t14"."known"
+            ORDER BY "t14"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t10"."label",
-          "t10"."at_day",
-          "t10"."count",
-          "t10"."label" AS "known",
+          "t13"."label",
+          "t13"."at_day",
+          "t13"."count",
+          "t13"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t9"."label",
-            "t9"."at_day",
-            COUNT(*) AS "count"
+            "t12"."label",
+            "t12"."at_day",
+            COALESCE(SUM("t12"."times"), 0) AS "count"
           FROM (
             SELECT
-              "t8"."label",
-              "t8"."at_day"
+              "t11"."label",
+              "t11"."at_day",
+              "t11"."times"
             FROM (
               SELECT
-                "t7"."label",
-                "t7"."at_day",
-                "t7"."user",
-                "t7"."one",
-                "t7"."at_day_bytes",
-                "t7"."label_bytes",
-                "t7"."number",
-                "t7"."total",
-                "t7"."hash",
-                (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      0
-                    )
-                  ) * 1099511627776
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      1
-                    )
-                  ) * 4294967296
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      2
-                    )
-                  ) * 16777216
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      3
-                    )
-                  ) * 65536
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      4
-                    )
-                  ) * 256
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      5
-                    )
-                  ) * 1
-                ) AS "start"
-              FROM (
-                SELECT
-                  "t6"."label",
-                  "t6"."at_day",
-                  "t6"."user",
-                  "t6"."one",
-                  "t6"."at_day_bytes",
-                  "t6"."label_bytes",
-                  "t6"."number",
-                  "t6"."total",
-                  CASE
-                    WHEN "t6"."total" > 5
-                    THEN MD5('0123456789abcdef0123456789abcdef ' || "t6"."user")
-                    ELSE NULL
-                  END AS "hash"
-                FROM (
-                  SELECT
-                    "t5"."label",
-                    "t5"."at_day",
-                    "t5"."user",
-                    "t5"."one",
-                    "t5"."at_day_bytes",
-                    "t5"."label_bytes",
-                    CASE
-                      WHEN "t5"."one" IS NOT NULL
-                      THEN SUM("t5"."one") OVER (
-                        PARTITION BY "t5"."user"
-                        ORDER BY "t5"."at_day_bytes" ASC NULLS FIRST, "t5"."label_bytes" ASC NULLS FIRST
-                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                      )
-                      ELSE NULL
-                    END AS "number",
-                    COALESCE(
-                      SUM("t5"."one") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
-                      0
-                    ) AS "total"
-                  FROM (
-                    SELECT
-                      "t4"."label",
-                      "t4"."at_day",
-                      "t4"."user",
-                      "t4"."one",
-                      CONVERT_TO("t4"."at_day", 'UTF8') AS "at_day_bytes",
-                      CONVERT_TO("t4"."label", 'UTF8') AS "label_bytes"
-                    FROM (
-                      SELECT
-                        "t3"."label",
-                        "t3"."at_day",
-                        "t3"."user",
-                        "t3"."one"
-                      FROM (
-                        SELECT
-                          "t2"."query" || '' || '' AS "label",
-                          CASE
-                            WHEN (
-                              CAST(EXTRACT(year FROM CASE
-                                WHEN (
-                                  "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                )
-                                AND (
-                                  "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                )
-                                THEN "t2"."seen"
-                                ELSE NULL
-                              END) AS BIGINT) >= 1
-                            )
-                            AND (
-                              CAST(EXTRACT(year FROM CASE
-                                WHEN (
-                                  "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                )
-                                AND (
-                                  "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                )
-                                THEN "t2"."seen"
-                                ELSE NULL
-                              END) AS BIGINT) <= 9999
-                            )
-                            THEN SUBSTRING(TO_CHAR(
-                              CASE
-                                WHEN (
-                                  "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                )
-                                AND (
-                                  "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                )
-                                THEN "t2"."seen"
-                                ELSE NULL
-                              END,
-                              'YYYY-MM-DD'
-                            ) FROM CASE
-                              WHEN (
-                                (
-                                  1 - 1
-                                ) + 1
-                              ) >= 1
-                              THEN (
-                                1 - 1
-                              ) + 1
-                              ELSE (
-                                1 - 1
-                              ) + 1 + LENGTH(
-                                TO_CHAR(
-                                  CASE
-                                    WHEN (
-                                      "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                    )
-                                    AND (
-                                      "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                    )
-                                    THEN "t2"."seen"
-                                    ELSE NULL
-                                  END,
-                                  'YYYY-MM-DD'
-                                )
-                              )
-                            END FOR 10)
-                            ELSE NULL
-                          END AS "at_day",
-                          "t2"."user" || '' || '' AS "user",
-                          "t2"."user" || '' || '' AS "user_name",
-                          1 AS "one"
-                        FROM (
-                          SELECT
-                            "t1"."query",
-                            "t1"."user",
-                            "t1"."ts",
-                            "t1"."price",
-                            "t1"."country",
-                            "t1"."seen",
-                            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                            "t1"."count",
-                            "t1"."share",
-                            "t1"."written",
-                            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                          FROM (
-                            SELECT
-                              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                              "t0"."ts",
-                              "t0"."price",
-                              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                              "t0"."seen",
-                              "t0"."zoned",
-                              "t0"."count",
-                              "t0"."share",
-                              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                              "t0"."amount"
-                            FROM "events" AS "t0"
-                          ) AS "t1"
-                        ) AS "t2"
-                      ) AS "t3"
-                      WHERE
-                        NOT (
-                          (
-                            "t3"."user" IS NULL
-                          ) OR (
-                            "t3"."label" IS NULL
-                          )
-                        )
-                        AND CASE
-                          WHEN "t3"."at_day" IS NULL
-                          THEN NULL
-                          ELSE "t3"."at_day" IN ('2026-11-01', '2026-11-02')
-                        END
-                    ) AS "t4"
-                  ) AS "t5"
-                ) AS "t6"
-              ) AS "t7"
-            ) AS "t8"
-            WHERE
-              (
-                "t8"."total" <= 5
-              )
-              OR (
-                (
-                  "t8"."total" <= 922337203685477580
-                )
-                AND (
-                  (
+                "t10"."user",
+                "t10"."at_day",
+                "t10"."label",
+                "t10"."items",
+                "t10"."at_day_bytes",
+                "t10"."label_bytes",
+                "t10"."last",
+                "t10"."total",
+                "t10"."hash",
+                "t10"."start",
+                CASE
+                  WHEN "t10"."total" <= 5
+                  THEN "t10"."items"
+                  WHEN "t10"."total" <= 922337203685477580
+                  THEN INT8DIV((
+                    "t10"."last" * 5
+                  ) + (
+                    "t10"."start" % "t10"."total"
+                  ), "t10"."total") - INT8DIV(
                     (
                       (
-                        (
-                          (
-                            CASE
-                              WHEN (
-                                "t8"."total" > 5
-                              ) AND (
-                                "t8"."total" <= 922337203685477580
+                        "t10"."last" - "t10"."items"
+                      ) * 5
+                    ) + (
+                      "t10"."start" % "t10"."total"
+                    ),
+                    "t10"."total"
+                  )
+                  ELSE 0
+                END AS "times"
+              FROM (
+                SELECT
+                  "t9"."user",
+                  "t9"."at_day",
+                  "t9"."label",
+                  "t9"."items",
+                  "t9"."at_day_bytes",
+                  "t9"."label_bytes",
+                  "t9"."last",
+                  "t9"."total",
+                  "t9"."hash",
+                  MAX(
+                    (
+                      INT8(
+                        GET_BYTE(
+                          DECODE(
+                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                              0 + 1
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            'hex'
+                          ),
+                          0
+                        )
+                      ) * 1099511627776
+                    ) + (
+                      INT8(
+                        GET_BYTE(
+                          DECODE(
+                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                              0 + 1
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            'hex'
+                          ),
+                          1
+                        )
+                      ) * 4294967296
+                    ) + (
+                      INT8(
+                        GET_BYTE(
+                          DECODE(
+                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                              0 + 1
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            'hex'
+                          ),
+                          2
+                        )
+                      ) * 16777216
+                    ) + (
+                      INT8(
+                        GET_BYTE(
+                          DECODE(
+                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                              0 + 1
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            'hex'
+                          ),
+                          3
+                        )
+                      ) * 65536
+                    ) + (
+                      INT8(
+                        GET_BYTE(
+                          DECODE(
+                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                              0 + 1
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            'hex'
+                          ),
+                          4
+                        )
+                      ) * 256
+                    ) + (
+                      INT8(
+                        GET_BYTE(
+                          DECODE(
+                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                              0 + 1
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            'hex'
+                          ),
+                          5
+                        )
+                      ) * 1
+                    )
+                  ) OVER (
+                    PARTITION BY "t9"."user"
+                    ORDER BY "t9"."at_day_bytes" ASC NULLS FIRST, "t9"."label_bytes" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  ) AS "start"
+                FROM (
+                  SELECT
+                    "t8"."user",
+                    "t8"."at_day",
+                    "t8"."label",
+                    "t8"."items",
+                    "t8"."at_day_bytes",
+                    "t8"."label_bytes",
+                    "t8"."last",
+                    "t8"."total",
+                    CASE
+                      WHEN (
+                        "t8"."total" > 5
+                      ) AND (
+                        "t8"."last" = "t8"."items"
+                      )
+                      THEN MD5('0123456789abcdef0123456789abcdef ' || "t8"."user")
+                      ELSE NULL
+                    END AS "hash"
+                  FROM (
+                    SELECT
+                      "t7"."user",
+                      "t7"."at_day",
+                      "t7"."label",
+                      "t7"."items",
+                      "t7"."at_day_bytes",
+                      "t7"."label_bytes",
+                      INT8(
+                        SUM("t7"."items") OVER (
+                          PARTITION BY "t7"."user"
+                          ORDER BY "t7"."at_day_bytes" ASC NULLS FIRST, "t7"."label_bytes" ASC NULLS FIRST
+                          ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                        )
+                      ) AS "last",
+                      INT8(
+                        SUM("t7"."items") OVER (PARTITION BY "t7"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+                      ) AS "total"
+                    FROM (
+                      SELECT
+                        "t6"."user",
+                        "t6"."at_day",
+                        "t6"."label",
+                        "t6"."items",
+                        CONVERT_TO("t6"."at_day", 'UTF8') AS "at_day_bytes",
+                        CONVERT_TO("t6"."label", 'UTF8') AS "label_bytes"
+                      FROM (
+                        SELECT
+                          *
+                        FROM (
+                          SELECT
+                            "t4"."user",
+                            "t4"."at_day",
+                            "t4"."label",
+                            COUNT(*) AS "items"
+                          FROM (
+                            SELECT
+                              "t3"."label",
+                              "t3"."at_day",
+                              "t3"."user",
+                              "t3"."one"
+                            FROM (
+                              SELECT
+                                "t2"."query" || '' || '' AS "label",
+                                CASE
+                                  WHEN (
+                                    CAST(EXTRACT(year FROM CASE
+                                      WHEN (
+                                        "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                      )
+                                      AND (
+                                        "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                      )
+                                      THEN "t2"."seen"
+                                      ELSE NULL
+                                    END) AS BIGINT) >= 1
+                                  )
+                                  AND (
+                                    CAST(EXTRACT(year FROM CASE
+                                      WHEN (
+                                        "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                      )
+                                      AND (
+                                        "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                      )
+                                      THEN "t2"."seen"
+                                      ELSE NULL
+                                    END) AS BIGINT) <= 9999
+                                  )
+                                  THEN SUBSTRING(TO_CHAR(
+                                    CASE
+                                      WHEN (
+                                        "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                      )
+                                      AND (
+                                        "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                      )
+                                      THEN "t2"."seen"
+                                      ELSE NULL
+                                    END,
+                                    'YYYY-MM-DD'
+                                  ) FROM CASE
+                                    WHEN (
+                                      (
+                                        1 - 1
+                                      ) + 1
+                                    ) >= 1
+                                    THEN (
+                                      1 - 1
+                                    ) + 1
+                                    ELSE (
+                                      1 - 1
+                                    ) + 1 + LENGTH(
+                                      TO_CHAR(
+                                        CASE
+                                          WHEN (
+                                            "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                          )
+                                          AND (
+                                            "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                          )
+                                          THEN "t2"."seen"
+                                          ELSE NULL
+                                        END,
+                                        'YYYY-MM-DD'
+                                      )
+                                    )
+                                  END FOR 10)
+                                  ELSE NULL
+                                END AS "at_day",
+                                "t2"."user" || '' || '' AS "user",
+                                "t2"."user" || '' || '' AS "user_name",
+                                1 AS "one"
+                              FROM (
+                                SELECT
+                                  "t1"."query",
+                                  "t1"."user",
+                                  "t1"."ts",
+                                  "t1"."price",
+                                  "t1"."country",
+                                  "t1"."seen",
+                                  TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                                  "t1"."count",
+                                  "t1"."share",
+                                  "t1"."written",
+                                  NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                                FROM (
+                                  SELECT
+                                    CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                                    CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                                    "t0"."ts",
+                                    "t0"."price",
+                                    CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                                    "t0"."seen",
+                                    "t0"."zoned",
+                                    "t0"."count",
+                                    "t0"."share",
+                                    CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
+                                    "t0"."amount"
+                                  FROM "events" AS "t0"
+                                ) AS "t1"
+                              ) AS "t2"
+                            ) AS "t3"
+                            WHERE
+                              NOT (
+                                (
+                                  "t3"."user" IS NULL
+                                ) OR (
+                                  "t3"."label" IS NULL
+                                )
                               )
-                              THEN "t8"."number"
-                              ELSE 0
-                            END * 5
-                          ) + (
-                            (
-                              (
-                                "t8"."start" % "t8"."total"
-                              ) + "t8"."total"
-                            ) % "t8"."total"
-                          )
-                        ) % "t8"."total"
-                      ) + "t8"."total"
-                    ) % "t8"."total"
-                  ) < 5
-                )
-              )
-          ) AS "t9"
+                              AND CASE
+                                WHEN "t3"."at_day" IS NULL
+                                THEN NULL
+                                ELSE "t3"."at_day" IN ('2026-11-01', '2026-11-02')
+                              END
+                          ) AS "t4"
+                          GROUP BY
+                            1,
+                            2,
+                            3
+                        ) AS "t5"
+                      ) AS "t6"
+                    ) AS "t7"
+                  ) AS "t8"
+                ) AS "t9"
+              ) AS "t10"
+            ) AS "t11"
+            WHERE
+              "t11"."times" > 0
+          ) AS "t12"
           GROUP BY
             1,
             2
-        ) AS "t10"
-      ) AS "t11"
-    ) AS "t12"
-  ) AS "t13"
+        ) AS "t13"
+      ) AS "t14"
+    ) AS "t15"
+  ) AS "t16"
   GROUP BY
     1
-) AS "t14";
+) AS "t17";
 
 -- windows of weeks
 SELECT

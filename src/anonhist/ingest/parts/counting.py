@@ -20,12 +20,14 @@ from anonhist.ingest.query import (
     check_sums,
     check_whole,
     is_item,
+    number_of_rows,
     record_batches,
     tell_of_bound,
     tell_of_unlabelled,
 )
 from anonhist.ingest.random_order import HASH, add_hash
 from anonhist.ingest.source import Source
+from anonhist.ingest.user_bounds import TIMES
 from anonhist.profiles.where import parse_where
 
 if TYPE_CHECKING:
@@ -40,10 +42,9 @@ _WRONG, _SIZE = "wrong", "size"
 
 def label_counts(table: Any, columns: Columns) -> Any:
     """Return the lazy query (label, count) over events; if labels may lack a name, ``named`` is 0 for those."""
-    import narwhals as nw
-
     rows = bounded_rows(table, columns)
-    return rows.group_by(rows.collect_schema().names()).agg(count=nw.len())
+    names = [name for name in rows.collect_schema().names() if name != TIMES]
+    return rows.group_by(names).agg(count=number_of_rows(rows))
 
 
 def user_items(table: Any, columns: Columns) -> Any:
