@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
 from anonhist.ingest.plain_types import check_holds_names, holds_objects, is_spark, names_of_objects, order_of_objects
+from anonhist.ingest.warehouses import is_postgresql
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
 
 if TYPE_CHECKING:
@@ -202,8 +203,9 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
         return column
     if kind == nw.String:
         # If unchanged, engines count dictionary-encoded text as such, a fifth faster. Ibis treats enumerations as text,
-        # but they become text only when needed.
-        return nw.concat_str(column, nw.lit("")) if table.implementation.is_ibis() else column
+        # but they become text only when needed; those of PostgreSQL are text already.
+        is_of_ibis = table.implementation.is_ibis() and not is_postgresql(table)
+        return nw.concat_str(column, nw.lit("")) if is_of_ibis else column
     check_holds_names(table, name, only_whole=only_whole)
     if _is_named_one_by_one(table, kind):
         # pandas writes each value of such a column as all others permit, and some columns hold values of several types.

@@ -35,7 +35,15 @@ from anonhist.ingest.random_order import (
     number_of_ibis,
     random_key,
 )
-from anonhist.ingest.warehouses import engine_function, engine_of, is_postgresql, with_bytes, with_query_name
+from anonhist.ingest.warehouses import (
+    engine_function,
+    engine_of,
+    has_utf8,
+    is_postgresql,
+    with_bytes,
+    with_query_name,
+    with_utf8,
+)
 
 # Of the 2^64 values of a hash, one in 64.
 _LOW_HASHES = 1 << 58
@@ -209,7 +217,10 @@ def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str]
 
     keys = dict.fromkeys([*bound.within, *bound.places, "label", *(each for each in kept if each == NAMED)])
     names = {} if name in keys else {name: nw.col(name).min()}
-    pairs, order = with_bytes(rows.group_by(*keys).agg(items=nw.len(), **names), [*bound.places, "label"])
+    order = [*bound.places, "label"]
+    pairs = with_bytes(rows, order).group_by(*keys).agg(items=nw.len(), **names)
+    if not has_utf8(rows):
+        pairs, order = with_utf8(pairs, order), [f"{each}_bytes" for each in order]
     native = pairs.to_native()
     whole = ibis.window(group_by=bound.within, preceding=None, following=None)
     ordered = [ibis.asc(native[each], nulls_first=True) for each in order]

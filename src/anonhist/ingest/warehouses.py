@@ -108,8 +108,35 @@ def _without_collations(native: Any, engine: str) -> Any:
         _check_default_collation(native)
     if engine == "postgres":
         check_session(native)
+        if (collated := _collated_by_postgres(native)) is not None:
+            return collated
     texts = [name for name, kind in native.schema().items() if kind.is_string()]
     return native.mutate(**{name: plain(native[name]) for name in texts}) if texts else native
+
+
+def _collated_by_postgres(native: Any) -> Any | None:
+    """Return a table of PostgreSQL whose texts have the collation "C", which compares bytes; None for a formula.
+
+    That takes no function for each text, but Ibis has no word for it. Joined with nothing, names of enumerations become
+    text, and padding goes.
+    """
+    from ibis.expr import operations
+
+    held = native.op()
+    if not isinstance(held, operations.DatabaseTable):
+        return None
+    texts = {name for name, kind in native.schema().items() if kind.is_string()}
+    columns = [
+        f"({quoted} || '') COLLATE \"C\" AS {quoted}" if name in texts else quoted
+        for name, quoted in ((name, _in_quotes(name)) for name in native.columns)
+    ]
+    place = ".".join(_in_quotes(each) for each in (held.namespace.catalog, held.namespace.database, held.name) if each)
+    query = f"SELECT {', '.join(columns)} FROM {place}"  # noqa: S608  # names are quoted
+    return operations.SQLQueryResult(query, native.schema(), held.source).to_expr()
+
+
+def _in_quotes(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _check_default_collation(native: Any) -> None:
@@ -136,18 +163,27 @@ def with_query_name(table: Any, name: str) -> Any:
     return nw.from_native(table.to_native().alias(name)) if is_limited else table
 
 
-def with_bytes(table: Any, names: list[str]) -> tuple[Any, list[str]]:
-    """Return a table, and the names of columns by which its texts are ordered as the bytes of their UTF-8.
-
-    PostgreSQL alone orders them as the language of a database does: there, columns of bytes are added.
-    """
+def with_bytes(table: Any, names: list[str]) -> Any:
+    """Return a table of PostgreSQL some texts of which are ordered as bytes are; all have "C" or no collation yet."""
     import narwhals as nw
 
-    if not is_postgresql(table):
-        return table, names
     native = table.to_native()
-    encoded = {f"{name}_bytes": _bytes_of_postgres(native[name]) for name in names}
-    return nw.from_native(native.mutate(**encoded)), list(encoded)
+    collation = engine_function("name", "string", "string")("")
+    return nw.from_native(native.mutate(**{name: native[name] + collation for name in names}))
+
+
+def has_utf8(table: Any) -> bool:
+    """Return whether a table of PostgreSQL, or of none that is looked at, holds its texts in UTF-8."""
+    connection = getattr(table.to_native().get_backend(), "con", None)
+    return connection is None or connection.info.parameter_status("server_encoding") == "UTF8"
+
+
+def with_utf8(table: Any, names: list[str]) -> Any:
+    """Return a table of PostgreSQL with columns ``…_bytes`` of what some texts are in UTF-8."""
+    import narwhals as nw
+
+    native = table.to_native()
+    return nw.from_native(native.mutate(**{f"{name}_bytes": _bytes_of_postgres(native[name]) for name in names}))
 
 
 def is_postgresql(table: Any) -> bool:

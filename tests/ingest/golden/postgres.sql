@@ -5,126 +5,132 @@ SELECT
   *
 FROM (
   SELECT
-    "t5"."count",
-    "t5"."is_null",
+    "t4"."count",
+    "t4"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t4"."count",
-      "t4"."label" IS NULL AS "is_null"
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."label",
+        "t2"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t2"."query" || '' || '' AS "label"
+          "t1"."query" AS "label"
         FROM (
           SELECT
-            "t1"."query",
-            "t1"."user",
-            "t1"."ts",
-            "t1"."price",
-            "t1"."country",
-            "t1"."seen",
-            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-            "t1"."count",
-            "t1"."share",
-            "t1"."written",
-            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
           FROM (
             SELECT
-              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-              "t0"."ts",
-              "t0"."price",
-              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-              "t0"."seen",
-              "t0"."zoned",
-              "t0"."count",
-              "t0"."share",
-              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-              "t0"."amount"
-            FROM "events" AS "t0"
-          ) AS "t1"
-        ) AS "t2"
-      ) AS "t3"
+              (
+                "query" || ''
+              ) COLLATE "C" AS "query",
+              (
+                "user" || ''
+              ) COLLATE "C" AS "user",
+              "ts",
+              "price",
+              (
+                "country" || ''
+              ) COLLATE "C" AS "country",
+              "seen",
+              "zoned",
+              "count",
+              "share",
+              (
+                "written" || ''
+              ) COLLATE "C" AS "written",
+              "amount"
+            FROM "events"
+          ) AS "t0"
+        ) AS "t1"
+      ) AS "t2"
       GROUP BY
         1
-    ) AS "t4"
-  ) AS "t5"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1,
     2
-) AS "t6";
+) AS "t5";
 
 -- events, five of each user
 SELECT
   *
 FROM (
   SELECT
-    "t14"."count",
-    "t14"."is_null",
+    "t12"."count",
+    "t12"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t13"."count",
-      "t13"."label" IS NULL AS "is_null"
+      "t11"."count",
+      "t11"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t12"."label",
-        COALESCE(SUM("t12"."times"), 0) AS "count"
+        "t10"."label",
+        COALESCE(SUM("t10"."times"), 0) AS "count"
       FROM (
         SELECT
-          "t11"."label",
-          "t11"."times"
+          "t9"."label",
+          "t9"."times"
         FROM (
           SELECT
-            "t10"."user",
-            "t10"."label",
-            "t10"."items",
-            "t10"."label_bytes",
-            "t10"."last",
-            "t10"."total",
-            "t10"."hash",
-            "t10"."start",
+            "t8"."user",
+            "t8"."label",
+            "t8"."items",
+            "t8"."last",
+            "t8"."total",
+            "t8"."hash",
+            "t8"."start",
             CASE
-              WHEN "t10"."total" <= 5
-              THEN "t10"."items"
-              WHEN "t10"."total" <= 922337203685477580
+              WHEN "t8"."total" <= 5
+              THEN "t8"."items"
+              WHEN "t8"."total" <= 922337203685477580
               THEN INT8DIV((
-                "t10"."last" * 5
+                "t8"."last" * 5
               ) + (
-                "t10"."start" % "t10"."total"
-              ), "t10"."total") - INT8DIV(
+                "t8"."start" % "t8"."total"
+              ), "t8"."total") - INT8DIV(
                 (
                   (
-                    "t10"."last" - "t10"."items"
+                    "t8"."last" - "t8"."items"
                   ) * 5
                 ) + (
-                  "t10"."start" % "t10"."total"
+                  "t8"."start" % "t8"."total"
                 ),
-                "t10"."total"
+                "t8"."total"
               )
               ELSE 0
             END AS "times"
           FROM (
             SELECT
-              "t9"."user",
-              "t9"."label",
-              "t9"."items",
-              "t9"."label_bytes",
-              "t9"."last",
-              "t9"."total",
-              "t9"."hash",
+              "t7"."user",
+              "t7"."label",
+              "t7"."items",
+              "t7"."last",
+              "t7"."total",
+              "t7"."hash",
               MAX(
                 (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       0
@@ -134,9 +140,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       1
@@ -146,9 +152,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       2
@@ -158,9 +164,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       3
@@ -170,9 +176,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       4
@@ -182,9 +188,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t9"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       5
@@ -192,130 +198,540 @@ FROM (
                   ) * 1
                 )
               ) OVER (
-                PARTITION BY "t9"."user"
-                ORDER BY "t9"."label_bytes" ASC NULLS FIRST
+                PARTITION BY "t7"."user"
+                ORDER BY "t7"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               ) AS "start"
             FROM (
               SELECT
-                "t8"."user",
-                "t8"."label",
-                "t8"."items",
-                "t8"."label_bytes",
-                "t8"."last",
-                "t8"."total",
+                "t6"."user",
+                "t6"."label",
+                "t6"."items",
+                "t6"."last",
+                "t6"."total",
                 CASE
                   WHEN (
-                    "t8"."total" > 5
+                    "t6"."total" > 5
                   ) AND (
-                    "t8"."last" = "t8"."items"
+                    "t6"."last" = "t6"."items"
                   )
-                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t8"."user")
+                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t6"."user")
                   ELSE NULL
                 END AS "hash"
               FROM (
                 SELECT
-                  "t7"."user",
-                  "t7"."label",
-                  "t7"."items",
-                  "t7"."label_bytes",
+                  "t5"."user",
+                  "t5"."label",
+                  "t5"."items",
                   INT8(
-                    SUM("t7"."items") OVER (
-                      PARTITION BY "t7"."user"
-                      ORDER BY "t7"."label_bytes" ASC NULLS FIRST
+                    SUM("t5"."items") OVER (
+                      PARTITION BY "t5"."user"
+                      ORDER BY "t5"."label" ASC NULLS FIRST
                       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                     )
                   ) AS "last",
                   INT8(
-                    SUM("t7"."items") OVER (PARTITION BY "t7"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+                    SUM("t5"."items") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
                   ) AS "total"
                 FROM (
                   SELECT
-                    "t6"."user",
-                    "t6"."label",
-                    "t6"."items",
-                    CONVERT_TO("t6"."label", 'UTF8') AS "label_bytes"
+                    *
                   FROM (
                     SELECT
-                      *
+                      "t3"."user",
+                      "t3"."label",
+                      COUNT(*) AS "items"
                     FROM (
                       SELECT
-                        "t4"."user",
-                        "t4"."label",
-                        COUNT(*) AS "items"
+                        "t2"."label" || NAME('') AS "label",
+                        "t2"."user",
+                        "t2"."one"
                       FROM (
                         SELECT
-                          "t3"."label",
-                          "t3"."user",
-                          "t3"."one"
+                          "t1"."query" AS "label",
+                          "t1"."user",
+                          1 AS "one"
                         FROM (
                           SELECT
-                            "t2"."query" || '' || '' AS "label",
-                            "t2"."user" || '' || '' AS "user",
-                            "t2"."user" || '' || '' AS "user_name",
-                            1 AS "one"
+                            "t0"."query",
+                            "t0"."user",
+                            "t0"."ts",
+                            "t0"."price",
+                            "t0"."country",
+                            "t0"."seen",
+                            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                            "t0"."count",
+                            "t0"."share",
+                            "t0"."written",
+                            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
                           FROM (
                             SELECT
-                              "t1"."query",
-                              "t1"."user",
-                              "t1"."ts",
-                              "t1"."price",
-                              "t1"."country",
-                              "t1"."seen",
-                              TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                              "t1"."count",
-                              "t1"."share",
-                              "t1"."written",
-                              NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                            FROM (
-                              SELECT
-                                CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                                CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                                "t0"."ts",
-                                "t0"."price",
-                                CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                                "t0"."seen",
-                                "t0"."zoned",
-                                "t0"."count",
-                                "t0"."share",
-                                CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                                "t0"."amount"
-                              FROM "events" AS "t0"
-                            ) AS "t1"
-                          ) AS "t2"
-                        ) AS "t3"
+                              (
+                                "query" || ''
+                              ) COLLATE "C" AS "query",
+                              (
+                                "user" || ''
+                              ) COLLATE "C" AS "user",
+                              "ts",
+                              "price",
+                              (
+                                "country" || ''
+                              ) COLLATE "C" AS "country",
+                              "seen",
+                              "zoned",
+                              "count",
+                              "share",
+                              (
+                                "written" || ''
+                              ) COLLATE "C" AS "written",
+                              "amount"
+                            FROM "events"
+                          ) AS "t0"
+                        ) AS "t1"
                         WHERE
                           NOT (
                             (
-                              "t3"."user" IS NULL
+                              "t1"."user" IS NULL
                             ) OR (
-                              "t3"."label" IS NULL
+                              "t1"."query" IS NULL
                             )
                           )
-                      ) AS "t4"
-                      GROUP BY
-                        1,
-                        2
-                    ) AS "t5"
-                  ) AS "t6"
-                ) AS "t7"
-              ) AS "t8"
-            ) AS "t9"
-          ) AS "t10"
-        ) AS "t11"
+                      ) AS "t2"
+                    ) AS "t3"
+                    GROUP BY
+                      1,
+                      2
+                  ) AS "t4"
+                ) AS "t5"
+              ) AS "t6"
+            ) AS "t7"
+          ) AS "t8"
+        ) AS "t9"
         WHERE
-          "t11"."times" > 0
-      ) AS "t12"
+          "t9"."times" > 0
+      ) AS "t10"
       GROUP BY
         1
-    ) AS "t13"
-  ) AS "t14"
+    ) AS "t11"
+  ) AS "t12"
   GROUP BY
     1,
     2
-) AS "t15";
+) AS "t13";
 
 -- events, the first five of each user
+SELECT
+  *
+FROM (
+  SELECT
+    "t8"."count",
+    "t8"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t7"."count",
+      "t7"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t6"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t5"."label"
+        FROM (
+          SELECT
+            "t4"."label",
+            "t4"."user",
+            "t4"."user_name",
+            "t4"."rank_by",
+            "t4"."one",
+            "t4"."occurrence",
+            "t4"."hash",
+            CASE
+              WHEN "t4"."one" IS NOT NULL
+              THEN SUM("t4"."one") OVER (
+                PARTITION BY "t4"."user"
+                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t3"."label",
+              "t3"."user",
+              "t3"."user_name",
+              "t3"."rank_by",
+              "t3"."one",
+              "t3"."occurrence",
+              MD5(
+                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
+' || CASE WHEN "t3"."label" IS NULL THEN '' ELSE '=' || "t3"."label" END
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t2"."label",
+                "t2"."user",
+                "t2"."user_name",
+                "t2"."rank_by",
+                "t2"."one",
+                CASE
+                  WHEN "t2"."one" IS NOT NULL
+                  THEN SUM("t2"."one") OVER (
+                    PARTITION BY "t2"."user", "t2"."label"
+                    ORDER BY "t2"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  "t1"."query" AS "label",
+                  "t1"."user",
+                  "t1"."user" AS "user_name",
+                  CASE
+                    WHEN NOT (
+                      "t1"."ts" IS NULL
+                    )
+                    THEN CAST("t1"."ts" AS DOUBLE PRECISION)
+                    ELSE NULL
+                  END AS "rank_by",
+                  1 AS "one"
+                FROM (
+                  SELECT
+                    "t0"."query",
+                    "t0"."user",
+                    "t0"."ts",
+                    "t0"."price",
+                    "t0"."country",
+                    "t0"."seen",
+                    TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    "t0"."written",
+                    NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                  FROM (
+                    SELECT
+                      (
+                        "query" || ''
+                      ) COLLATE "C" AS "query",
+                      (
+                        "user" || ''
+                      ) COLLATE "C" AS "user",
+                      "ts",
+                      "price",
+                      (
+                        "country" || ''
+                      ) COLLATE "C" AS "country",
+                      "seen",
+                      "zoned",
+                      "count",
+                      "share",
+                      (
+                        "written" || ''
+                      ) COLLATE "C" AS "written",
+                      "amount"
+                    FROM "events"
+                  ) AS "t0"
+                ) AS "t1"
+                WHERE
+                  NOT (
+                    (
+                      "t1"."user" IS NULL
+                    ) OR (
+                      "t1"."query" IS NULL
+                    )
+                  )
+              ) AS "t2"
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
+        WHERE
+          "t5"."rank" <= 5
+      ) AS "t6"
+      GROUP BY
+        1
+    ) AS "t7"
+  ) AS "t8"
+  GROUP BY
+    1,
+    2
+) AS "t9";
+
+-- events, fractions and NaN
+SELECT
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."named"
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."named",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."named",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        "t7"."named",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t6"."label",
+          "t6"."named"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."user",
+            "t5"."user_name",
+            "t5"."rank_by",
+            "t5"."named",
+            "t5"."one",
+            "t5"."occurrence",
+            "t5"."hash",
+            CASE
+              WHEN "t5"."one" IS NOT NULL
+              THEN SUM("t5"."one") OVER (
+                PARTITION BY "t5"."user"
+                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."named" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."user_name",
+              "t4"."rank_by",
+              "t4"."named",
+              "t4"."one",
+              "t4"."occurrence",
+              MD5(
+                '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS VARCHAR) || ' ' || "t4"."user_name" || '
+' || CASE WHEN "t4"."label" IS NULL THEN '' ELSE '=' || "t4"."label" END
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."user_name",
+                "t3"."rank_by",
+                "t3"."named",
+                "t3"."one",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user", "t3"."label"
+                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t1"."price" IS NULL
+                        )
+                        OR CASE
+                          WHEN "t1"."price" IS NULL
+                          THEN NULL
+                          ELSE "t1"."price" = CAST('NaN' AS DOUBLE PRECISION)
+                        END
+                      )
+                      THEN CASE
+                        WHEN COALESCE(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t1"."price" IS NULL
+                              )
+                              OR CASE
+                                WHEN "t1"."price" IS NULL
+                                THEN NULL
+                                ELSE "t1"."price" = CAST('NaN' AS DOUBLE PRECISION)
+                              END
+                            )
+                            AND (
+                              (
+                                "t1"."price" > -9007199254740992
+                              ) AND (
+                                "t1"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t1"."price"
+                            ELSE 0.5
+                          END = CAST(ROUND(
+                            CASE
+                              WHEN NOT (
+                                (
+                                  "t1"."price" IS NULL
+                                )
+                                OR CASE
+                                  WHEN "t1"."price" IS NULL
+                                  THEN NULL
+                                  ELSE "t1"."price" = CAST('NaN' AS DOUBLE PRECISION)
+                                END
+                              )
+                              AND (
+                                (
+                                  "t1"."price" > -9007199254740992
+                                ) AND (
+                                  "t1"."price" < 9007199254740992
+                                )
+                              )
+                              THEN "t1"."price"
+                              ELSE 0.5
+                            END
+                          ) AS BIGINT),
+                          FALSE
+                        )
+                        THEN CAST(CAST(ROUND(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t1"."price" IS NULL
+                              )
+                              OR CASE
+                                WHEN "t1"."price" IS NULL
+                                THEN NULL
+                                ELSE "t1"."price" = CAST('NaN' AS DOUBLE PRECISION)
+                              END
+                            )
+                            AND (
+                              (
+                                "t1"."price" > -9007199254740992
+                              ) AND (
+                                "t1"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t1"."price"
+                            ELSE 0.5
+                          END
+                        ) AS BIGINT) AS VARCHAR)
+                        ELSE CAST("t1"."price" AS VARCHAR)
+                      END
+                      ELSE NULL
+                    END AS "label",
+                    "t1"."user",
+                    "t1"."user" AS "user_name",
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t1"."price" IS NULL
+                        )
+                        OR CASE
+                          WHEN "t1"."price" IS NULL
+                          THEN NULL
+                          ELSE "t1"."price" = CAST('NaN' AS DOUBLE PRECISION)
+                        END
+                      )
+                      THEN "t1"."price" + 0.0
+                      ELSE NULL
+                    END AS "rank_by",
+                    CASE
+                      WHEN COALESCE(
+                        NOT (
+                          COALESCE(
+                            (
+                              "t1"."price" > -9007199254740992
+                            ) AND (
+                              "t1"."price" < 9007199254740992
+                            ),
+                            FALSE
+                          )
+                        )
+                        AND NOT (
+                          (
+                            "t1"."price" IS NULL
+                          )
+                          OR CASE
+                            WHEN "t1"."price" IS NULL
+                            THEN NULL
+                            ELSE "t1"."price" = CAST('NaN' AS DOUBLE PRECISION)
+                          END
+                        ),
+                        FALSE
+                      )
+                      THEN 0
+                      ELSE 1
+                    END AS "named",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      "t0"."query",
+                      "t0"."user",
+                      "t0"."ts",
+                      "t0"."price",
+                      "t0"."country",
+                      "t0"."seen",
+                      TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      "t0"."written",
+                      NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                    FROM (
+                      SELECT
+                        (
+                          "query" || ''
+                        ) COLLATE "C" AS "query",
+                        (
+                          "user" || ''
+                        ) COLLATE "C" AS "user",
+                        "ts",
+                        "price",
+                        (
+                          "country" || ''
+                        ) COLLATE "C" AS "country",
+                        "seen",
+                        "zoned",
+                        "count",
+                        "share",
+                        (
+                          "written" || ''
+                        ) COLLATE "C" AS "written",
+                        "amount"
+                      FROM "events"
+                    ) AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          "t6"."rank" <= 5
+      ) AS "t7"
+      GROUP BY
+        1,
+        2
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t10";
+
+-- events, decimals
 SELECT
   *
 FROM (
@@ -382,57 +798,70 @@ FROM (
                 END AS "occurrence"
               FROM (
                 SELECT
-                  "t2"."query" || '' || '' AS "label",
-                  "t2"."user" || '' || '' AS "user",
-                  "t2"."user" || '' || '' AS "user_name",
-                  CASE
-                    WHEN NOT (
-                      "t2"."ts" IS NULL
-                    )
-                    THEN CAST("t2"."ts" AS DOUBLE PRECISION)
-                    ELSE NULL
-                  END AS "rank_by",
-                  1 AS "one"
+                  *
                 FROM (
                   SELECT
-                    "t1"."query",
+                    CASE
+                      WHEN NOT (
+                        "t1"."amount" IS NULL
+                      )
+                      THEN CASE
+                        WHEN CAST("t1"."amount" AS VARCHAR) ~ '\.[0-9]+$'
+                        THEN REGEXP_REPLACE(CAST("t1"."amount" AS VARCHAR), '\.?0+$', '', 'g')
+                        ELSE CAST("t1"."amount" AS VARCHAR)
+                      END
+                      ELSE NULL
+                    END AS "label",
                     "t1"."user",
-                    "t1"."ts",
-                    "t1"."price",
-                    "t1"."country",
-                    "t1"."seen",
-                    TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                    "t1"."count",
-                    "t1"."share",
-                    "t1"."written",
-                    NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                    "t1"."user" AS "user_name",
+                    CASE WHEN NOT (
+                      "t1"."amount" IS NULL
+                    ) THEN "t1"."amount" ELSE NULL END AS "rank_by",
+                    1 AS "one"
                   FROM (
                     SELECT
-                      CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                      CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                      "t0"."query",
+                      "t0"."user",
                       "t0"."ts",
                       "t0"."price",
-                      CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                      "t0"."country",
                       "t0"."seen",
-                      "t0"."zoned",
+                      TIMEZONE('UTC', "t0"."zoned") AS "zoned",
                       "t0"."count",
                       "t0"."share",
-                      CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                      "t0"."amount"
-                    FROM "events" AS "t0"
+                      "t0"."written",
+                      NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                    FROM (
+                      SELECT
+                        (
+                          "query" || ''
+                        ) COLLATE "C" AS "query",
+                        (
+                          "user" || ''
+                        ) COLLATE "C" AS "user",
+                        "ts",
+                        "price",
+                        (
+                          "country" || ''
+                        ) COLLATE "C" AS "country",
+                        "seen",
+                        "zoned",
+                        "count",
+                        "share",
+                        (
+                          "written" || ''
+                        ) COLLATE "C" AS "written",
+                        "amount"
+                      FROM "events"
+                    ) AS "t0"
                   ) AS "t1"
                 ) AS "t2"
                 WHERE
                   NOT (
                     (
-                      (
-                        "t2"."user" || '' || ''
-                      ) IS NULL
-                    )
-                    OR (
-                      (
-                        "t2"."query" || '' || ''
-                      ) IS NULL
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
                     )
                   )
               ) AS "t3"
@@ -451,436 +880,30 @@ FROM (
     2
 ) AS "t10";
 
--- events, fractions and NaN
-SELECT
-  "t11"."count",
-  "t11"."is_null",
-  "t11"."prevalence",
-  "t11"."named"
-FROM (
-  SELECT
-    "t10"."count",
-    "t10"."is_null",
-    "t10"."named",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t9"."count",
-      "t9"."named",
-      "t9"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t8"."label",
-        "t8"."named",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t7"."label",
-          "t7"."named"
-        FROM (
-          SELECT
-            "t6"."label",
-            "t6"."user",
-            "t6"."user_name",
-            "t6"."rank_by",
-            "t6"."named",
-            "t6"."one",
-            "t6"."occurrence",
-            "t6"."hash",
-            CASE
-              WHEN "t6"."one" IS NOT NULL
-              THEN SUM("t6"."one") OVER (
-                PARTITION BY "t6"."user"
-                ORDER BY "t6"."rank_by" ASC NULLS FIRST, "t6"."named" ASC NULLS FIRST, "t6"."hash" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
-          FROM (
-            SELECT
-              "t5"."label",
-              "t5"."user",
-              "t5"."user_name",
-              "t5"."rank_by",
-              "t5"."named",
-              "t5"."one",
-              "t5"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t5"."occurrence" AS VARCHAR) || ' ' || "t5"."user_name" || '
-' || CASE WHEN "t5"."label" IS NULL THEN '' ELSE '=' || "t5"."label" END
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t4"."label",
-                "t4"."user",
-                "t4"."user_name",
-                "t4"."rank_by",
-                "t4"."named",
-                "t4"."one",
-                CASE
-                  WHEN "t4"."one" IS NOT NULL
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user", "t4"."label"
-                    ORDER BY "t4"."rank_by" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
-              FROM (
-                SELECT
-                  *
-                FROM (
-                  SELECT
-                    CASE
-                      WHEN NOT (
-                        (
-                          "t2"."price" IS NULL
-                        )
-                        OR CASE
-                          WHEN "t2"."price" IS NULL
-                          THEN NULL
-                          ELSE "t2"."price" = CAST('NaN' AS DOUBLE PRECISION)
-                        END
-                      )
-                      THEN CASE
-                        WHEN COALESCE(
-                          CASE
-                            WHEN NOT (
-                              (
-                                "t2"."price" IS NULL
-                              )
-                              OR CASE
-                                WHEN "t2"."price" IS NULL
-                                THEN NULL
-                                ELSE "t2"."price" = CAST('NaN' AS DOUBLE PRECISION)
-                              END
-                            )
-                            AND (
-                              (
-                                "t2"."price" > -9007199254740992
-                              ) AND (
-                                "t2"."price" < 9007199254740992
-                              )
-                            )
-                            THEN "t2"."price"
-                            ELSE 0.5
-                          END = CAST(ROUND(
-                            CASE
-                              WHEN NOT (
-                                (
-                                  "t2"."price" IS NULL
-                                )
-                                OR CASE
-                                  WHEN "t2"."price" IS NULL
-                                  THEN NULL
-                                  ELSE "t2"."price" = CAST('NaN' AS DOUBLE PRECISION)
-                                END
-                              )
-                              AND (
-                                (
-                                  "t2"."price" > -9007199254740992
-                                ) AND (
-                                  "t2"."price" < 9007199254740992
-                                )
-                              )
-                              THEN "t2"."price"
-                              ELSE 0.5
-                            END
-                          ) AS BIGINT),
-                          FALSE
-                        )
-                        THEN CAST(CAST(ROUND(
-                          CASE
-                            WHEN NOT (
-                              (
-                                "t2"."price" IS NULL
-                              )
-                              OR CASE
-                                WHEN "t2"."price" IS NULL
-                                THEN NULL
-                                ELSE "t2"."price" = CAST('NaN' AS DOUBLE PRECISION)
-                              END
-                            )
-                            AND (
-                              (
-                                "t2"."price" > -9007199254740992
-                              ) AND (
-                                "t2"."price" < 9007199254740992
-                              )
-                            )
-                            THEN "t2"."price"
-                            ELSE 0.5
-                          END
-                        ) AS BIGINT) AS VARCHAR)
-                        ELSE CAST("t2"."price" AS VARCHAR)
-                      END
-                      ELSE NULL
-                    END AS "label",
-                    "t2"."user" || '' || '' AS "user",
-                    "t2"."user" || '' || '' AS "user_name",
-                    CASE
-                      WHEN NOT (
-                        (
-                          "t2"."price" IS NULL
-                        )
-                        OR CASE
-                          WHEN "t2"."price" IS NULL
-                          THEN NULL
-                          ELSE "t2"."price" = CAST('NaN' AS DOUBLE PRECISION)
-                        END
-                      )
-                      THEN "t2"."price" + 0.0
-                      ELSE NULL
-                    END AS "rank_by",
-                    CASE
-                      WHEN COALESCE(
-                        NOT (
-                          COALESCE(
-                            (
-                              "t2"."price" > -9007199254740992
-                            ) AND (
-                              "t2"."price" < 9007199254740992
-                            ),
-                            FALSE
-                          )
-                        )
-                        AND NOT (
-                          (
-                            "t2"."price" IS NULL
-                          )
-                          OR CASE
-                            WHEN "t2"."price" IS NULL
-                            THEN NULL
-                            ELSE "t2"."price" = CAST('NaN' AS DOUBLE PRECISION)
-                          END
-                        ),
-                        FALSE
-                      )
-                      THEN 0
-                      ELSE 1
-                    END AS "named",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      "t1"."query",
-                      "t1"."user",
-                      "t1"."ts",
-                      "t1"."price",
-                      "t1"."country",
-                      "t1"."seen",
-                      TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                      "t1"."count",
-                      "t1"."share",
-                      "t1"."written",
-                      NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                    FROM (
-                      SELECT
-                        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                        "t0"."ts",
-                        "t0"."price",
-                        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                        "t0"."seen",
-                        "t0"."zoned",
-                        "t0"."count",
-                        "t0"."share",
-                        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                        "t0"."amount"
-                      FROM "events" AS "t0"
-                    ) AS "t1"
-                  ) AS "t2"
-                ) AS "t3"
-                WHERE
-                  NOT (
-                    (
-                      "t3"."user" IS NULL
-                    ) OR (
-                      "t3"."label" IS NULL
-                    )
-                  )
-              ) AS "t4"
-            ) AS "t5"
-          ) AS "t6"
-        ) AS "t7"
-        WHERE
-          "t7"."rank" <= 5
-      ) AS "t8"
-      GROUP BY
-        1,
-        2
-    ) AS "t9"
-  ) AS "t10"
-  GROUP BY
-    1,
-    2,
-    3
-) AS "t11";
-
--- events, decimals
-SELECT
-  *
-FROM (
-  SELECT
-    "t10"."count",
-    "t10"."is_null",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t9"."count",
-      "t9"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t8"."label",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t7"."label"
-        FROM (
-          SELECT
-            "t6"."label",
-            "t6"."user",
-            "t6"."user_name",
-            "t6"."rank_by",
-            "t6"."one",
-            "t6"."occurrence",
-            "t6"."hash",
-            CASE
-              WHEN "t6"."one" IS NOT NULL
-              THEN SUM("t6"."one") OVER (
-                PARTITION BY "t6"."user"
-                ORDER BY "t6"."rank_by" ASC NULLS FIRST, "t6"."hash" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
-          FROM (
-            SELECT
-              "t5"."label",
-              "t5"."user",
-              "t5"."user_name",
-              "t5"."rank_by",
-              "t5"."one",
-              "t5"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t5"."occurrence" AS VARCHAR) || ' ' || "t5"."user_name" || '
-' || CASE WHEN "t5"."label" IS NULL THEN '' ELSE '=' || "t5"."label" END
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t4"."label",
-                "t4"."user",
-                "t4"."user_name",
-                "t4"."rank_by",
-                "t4"."one",
-                CASE
-                  WHEN "t4"."one" IS NOT NULL
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user", "t4"."label"
-                    ORDER BY "t4"."rank_by" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
-              FROM (
-                SELECT
-                  *
-                FROM (
-                  SELECT
-                    CASE
-                      WHEN NOT (
-                        "t2"."amount" IS NULL
-                      )
-                      THEN CASE
-                        WHEN CAST("t2"."amount" AS VARCHAR) ~ '\.[0-9]+$'
-                        THEN REGEXP_REPLACE(CAST("t2"."amount" AS VARCHAR), '\.?0+$', '', 'g')
-                        ELSE CAST("t2"."amount" AS VARCHAR)
-                      END
-                      ELSE NULL
-                    END AS "label",
-                    "t2"."user" || '' || '' AS "user",
-                    "t2"."user" || '' || '' AS "user_name",
-                    CASE WHEN NOT (
-                      "t2"."amount" IS NULL
-                    ) THEN "t2"."amount" ELSE NULL END AS "rank_by",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      "t1"."query",
-                      "t1"."user",
-                      "t1"."ts",
-                      "t1"."price",
-                      "t1"."country",
-                      "t1"."seen",
-                      TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                      "t1"."count",
-                      "t1"."share",
-                      "t1"."written",
-                      NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                    FROM (
-                      SELECT
-                        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                        "t0"."ts",
-                        "t0"."price",
-                        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                        "t0"."seen",
-                        "t0"."zoned",
-                        "t0"."count",
-                        "t0"."share",
-                        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                        "t0"."amount"
-                      FROM "events" AS "t0"
-                    ) AS "t1"
-                  ) AS "t2"
-                ) AS "t3"
-                WHERE
-                  NOT (
-                    (
-                      "t3"."user" IS NULL
-                    ) OR (
-                      "t3"."label" IS NULL
-                    )
-                  )
-              ) AS "t4"
-            ) AS "t5"
-          ) AS "t6"
-        ) AS "t7"
-        WHERE
-          "t7"."rank" <= 5
-      ) AS "t8"
-      GROUP BY
-        1
-    ) AS "t9"
-  ) AS "t10"
-  GROUP BY
-    1,
-    2
-) AS "t11";
-
 -- events, times
 SELECT
   *
 FROM (
   SELECT
-    "t5"."count",
-    "t5"."is_null",
+    "t4"."count",
+    "t4"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t4"."count",
-      "t4"."label" IS NULL AS "is_null"
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."label",
+        "t2"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
           CASE
             WHEN NOT (
-              "t2"."seen" IS NULL
+              "t1"."seen" IS NULL
             )
             THEN CASE
-              WHEN SUBSTRING(CAST("t2"."seen" AS VARCHAR) FROM CASE
+              WHEN SUBSTRING(CAST("t1"."seen" AS VARCHAR) FROM CASE
                 WHEN (
                   (
                     20 - 1
@@ -891,10 +914,10 @@ FROM (
                 ) + 1
                 ELSE (
                   20 - 1
-                ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR))
+                ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR))
               END FOR 1) = '.'
               THEN CASE
-                WHEN SUBSTRING(SUBSTRING(SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                WHEN SUBSTRING(SUBSTRING(SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                   WHEN (
                     (
                       1 - 1
@@ -905,7 +928,7 @@ FROM (
                   ) + 1
                   ELSE (
                     1 - 1
-                  ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                  ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                 END FOR 29) FROM CASE
                   WHEN (
                     (
@@ -918,7 +941,7 @@ FROM (
                   ELSE (
                     1 - 1
                   ) + 1 + LENGTH(
-                    SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                    SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                       WHEN (
                         (
                           1 - 1
@@ -929,7 +952,7 @@ FROM (
                       ) + 1
                       ELSE (
                         1 - 1
-                      ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                      ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                     END FOR 29)
                   )
                 END FOR 26) FROM CASE
@@ -944,7 +967,7 @@ FROM (
                   ELSE (
                     20 - 1
                   ) + 1 + LENGTH(
-                    SUBSTRING(SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                    SUBSTRING(SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                       WHEN (
                         (
                           1 - 1
@@ -955,7 +978,7 @@ FROM (
                       ) + 1
                       ELSE (
                         1 - 1
-                      ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                      ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                     END FOR 29) FROM CASE
                       WHEN (
                         (
@@ -968,7 +991,7 @@ FROM (
                       ELSE (
                         1 - 1
                       ) + 1 + LENGTH(
-                        SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                        SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                           WHEN (
                             (
                               1 - 1
@@ -979,13 +1002,13 @@ FROM (
                           ) + 1
                           ELSE (
                             1 - 1
-                          ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                          ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                         END FOR 29)
                       )
                     END FOR 26)
                   )
                 END FOR LENGTH(
-                  SUBSTRING(SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                  SUBSTRING(SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                     WHEN (
                       (
                         1 - 1
@@ -996,7 +1019,7 @@ FROM (
                     ) + 1
                     ELSE (
                       1 - 1
-                    ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                    ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                   END FOR 29) FROM CASE
                     WHEN (
                       (
@@ -1009,7 +1032,7 @@ FROM (
                     ELSE (
                       1 - 1
                     ) + 1 + LENGTH(
-                      SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                      SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                         WHEN (
                           (
                             1 - 1
@@ -1020,12 +1043,12 @@ FROM (
                         ) + 1
                         ELSE (
                           1 - 1
-                        ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                        ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                       END FOR 29)
                     )
                   END FOR 26)
                 )) = '.000000'
-                THEN SUBSTRING(CAST("t2"."seen" AS VARCHAR) FROM CASE
+                THEN SUBSTRING(CAST("t1"."seen" AS VARCHAR) FROM CASE
                   WHEN (
                     (
                       1 - 1
@@ -1036,9 +1059,9 @@ FROM (
                   ) + 1
                   ELSE (
                     1 - 1
-                  ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR))
+                  ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR))
                 END FOR 19)
-                ELSE SUBSTRING(SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                ELSE SUBSTRING(SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                   WHEN (
                     (
                       1 - 1
@@ -1049,7 +1072,7 @@ FROM (
                   ) + 1
                   ELSE (
                     1 - 1
-                  ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                  ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                 END FOR 29) FROM CASE
                   WHEN (
                     (
@@ -1062,7 +1085,7 @@ FROM (
                   ELSE (
                     1 - 1
                   ) + 1 + LENGTH(
-                    SUBSTRING(CAST("t2"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
+                    SUBSTRING(CAST("t1"."seen" AS VARCHAR) || '' || '00000000' FROM CASE
                       WHEN (
                         (
                           1 - 1
@@ -1073,78 +1096,86 @@ FROM (
                       ) + 1
                       ELSE (
                         1 - 1
-                      ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR) || '' || '00000000')
+                      ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR) || '' || '00000000')
                     END FOR 29)
                   )
                 END FOR 26)
               END
-              ELSE CAST("t2"."seen" AS VARCHAR)
+              ELSE CAST("t1"."seen" AS VARCHAR)
             END
             ELSE NULL
           END AS "label"
         FROM (
           SELECT
-            "t1"."query",
-            "t1"."user",
-            "t1"."ts",
-            "t1"."price",
-            "t1"."country",
-            "t1"."seen",
-            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-            "t1"."count",
-            "t1"."share",
-            "t1"."written",
-            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
           FROM (
             SELECT
-              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-              "t0"."ts",
-              "t0"."price",
-              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-              "t0"."seen",
-              "t0"."zoned",
-              "t0"."count",
-              "t0"."share",
-              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-              "t0"."amount"
-            FROM "events" AS "t0"
-          ) AS "t1"
-        ) AS "t2"
-      ) AS "t3"
+              (
+                "query" || ''
+              ) COLLATE "C" AS "query",
+              (
+                "user" || ''
+              ) COLLATE "C" AS "user",
+              "ts",
+              "price",
+              (
+                "country" || ''
+              ) COLLATE "C" AS "country",
+              "seen",
+              "zoned",
+              "count",
+              "share",
+              (
+                "written" || ''
+              ) COLLATE "C" AS "written",
+              "amount"
+            FROM "events"
+          ) AS "t0"
+        ) AS "t1"
+      ) AS "t2"
       GROUP BY
         1
-    ) AS "t4"
-  ) AS "t5"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1,
     2
-) AS "t6";
+) AS "t5";
 
 -- events, times with a zone
 SELECT
   *
 FROM (
   SELECT
-    "t5"."count",
-    "t5"."is_null",
+    "t4"."count",
+    "t4"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t4"."count",
-      "t4"."label" IS NULL AS "is_null"
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."label",
+        "t2"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
           CASE
             WHEN NOT (
-              "t2"."zoned" IS NULL
+              "t1"."zoned" IS NULL
             )
             THEN CASE
-              WHEN SUBSTRING(CAST("t2"."zoned" AS VARCHAR) FROM CASE
+              WHEN SUBSTRING(CAST("t1"."zoned" AS VARCHAR) FROM CASE
                 WHEN (
                   (
                     20 - 1
@@ -1155,10 +1186,10 @@ FROM (
                 ) + 1
                 ELSE (
                   20 - 1
-                ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR))
+                ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR))
               END FOR 1) = '.'
               THEN CASE
-                WHEN SUBSTRING(SUBSTRING(SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                WHEN SUBSTRING(SUBSTRING(SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                   WHEN (
                     (
                       1 - 1
@@ -1169,7 +1200,7 @@ FROM (
                   ) + 1
                   ELSE (
                     1 - 1
-                  ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                  ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                 END FOR 29) FROM CASE
                   WHEN (
                     (
@@ -1182,7 +1213,7 @@ FROM (
                   ELSE (
                     1 - 1
                   ) + 1 + LENGTH(
-                    SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                    SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                       WHEN (
                         (
                           1 - 1
@@ -1193,7 +1224,7 @@ FROM (
                       ) + 1
                       ELSE (
                         1 - 1
-                      ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                      ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                     END FOR 29)
                   )
                 END FOR 26) FROM CASE
@@ -1208,7 +1239,7 @@ FROM (
                   ELSE (
                     20 - 1
                   ) + 1 + LENGTH(
-                    SUBSTRING(SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                    SUBSTRING(SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                       WHEN (
                         (
                           1 - 1
@@ -1219,7 +1250,7 @@ FROM (
                       ) + 1
                       ELSE (
                         1 - 1
-                      ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                      ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                     END FOR 29) FROM CASE
                       WHEN (
                         (
@@ -1232,7 +1263,7 @@ FROM (
                       ELSE (
                         1 - 1
                       ) + 1 + LENGTH(
-                        SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                        SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                           WHEN (
                             (
                               1 - 1
@@ -1243,13 +1274,13 @@ FROM (
                           ) + 1
                           ELSE (
                             1 - 1
-                          ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                          ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                         END FOR 29)
                       )
                     END FOR 26)
                   )
                 END FOR LENGTH(
-                  SUBSTRING(SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                  SUBSTRING(SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                     WHEN (
                       (
                         1 - 1
@@ -1260,7 +1291,7 @@ FROM (
                     ) + 1
                     ELSE (
                       1 - 1
-                    ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                    ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                   END FOR 29) FROM CASE
                     WHEN (
                       (
@@ -1273,7 +1304,7 @@ FROM (
                     ELSE (
                       1 - 1
                     ) + 1 + LENGTH(
-                      SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                      SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                         WHEN (
                           (
                             1 - 1
@@ -1284,12 +1315,12 @@ FROM (
                         ) + 1
                         ELSE (
                           1 - 1
-                        ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                        ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                       END FOR 29)
                     )
                   END FOR 26)
                 )) = '.000000'
-                THEN SUBSTRING(CAST("t2"."zoned" AS VARCHAR) FROM CASE
+                THEN SUBSTRING(CAST("t1"."zoned" AS VARCHAR) FROM CASE
                   WHEN (
                     (
                       1 - 1
@@ -1300,9 +1331,9 @@ FROM (
                   ) + 1
                   ELSE (
                     1 - 1
-                  ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR))
+                  ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR))
                 END FOR 19)
-                ELSE SUBSTRING(SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                ELSE SUBSTRING(SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                   WHEN (
                     (
                       1 - 1
@@ -1313,7 +1344,7 @@ FROM (
                   ) + 1
                   ELSE (
                     1 - 1
-                  ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                  ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                 END FOR 29) FROM CASE
                   WHEN (
                     (
@@ -1326,7 +1357,7 @@ FROM (
                   ELSE (
                     1 - 1
                   ) + 1 + LENGTH(
-                    SUBSTRING(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
+                    SUBSTRING(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000' FROM CASE
                       WHEN (
                         (
                           1 - 1
@@ -1337,238 +1368,258 @@ FROM (
                       ) + 1
                       ELSE (
                         1 - 1
-                      ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR) || '' || '00000000')
+                      ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR) || '' || '00000000')
                     END FOR 29)
                   )
                 END FOR 26)
               END
-              ELSE CAST("t2"."zoned" AS VARCHAR)
+              ELSE CAST("t1"."zoned" AS VARCHAR)
             END
             ELSE NULL
           END AS "label"
         FROM (
           SELECT
-            "t1"."query",
-            "t1"."user",
-            "t1"."ts",
-            "t1"."price",
-            "t1"."country",
-            "t1"."seen",
-            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-            "t1"."count",
-            "t1"."share",
-            "t1"."written",
-            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
           FROM (
             SELECT
-              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-              "t0"."ts",
-              "t0"."price",
-              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-              "t0"."seen",
-              "t0"."zoned",
-              "t0"."count",
-              "t0"."share",
-              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-              "t0"."amount"
-            FROM "events" AS "t0"
-          ) AS "t1"
-        ) AS "t2"
-      ) AS "t3"
+              (
+                "query" || ''
+              ) COLLATE "C" AS "query",
+              (
+                "user" || ''
+              ) COLLATE "C" AS "user",
+              "ts",
+              "price",
+              (
+                "country" || ''
+              ) COLLATE "C" AS "country",
+              "seen",
+              "zoned",
+              "count",
+              "share",
+              (
+                "written" || ''
+              ) COLLATE "C" AS "written",
+              "amount"
+            FROM "events"
+          ) AS "t0"
+        ) AS "t1"
+      ) AS "t2"
       GROUP BY
         1
-    ) AS "t4"
-  ) AS "t5"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1,
     2
-) AS "t6";
+) AS "t5";
 
 -- users
 SELECT
   *
 FROM (
   SELECT
-    "t6"."items",
+    "t4"."items",
     COUNT(*) AS "users"
   FROM (
     SELECT
       *
     FROM (
       SELECT
-        "t4"."user",
+        "t2"."user",
         COUNT(*) AS "items"
       FROM (
         SELECT
-          *
+          "t1"."query" AS "label",
+          "t1"."user"
         FROM (
           SELECT
-            "t2"."query" || '' || '' AS "label",
-            "t2"."user" || '' || '' AS "user"
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
           FROM (
             SELECT
-              "t1"."query",
-              "t1"."user",
-              "t1"."ts",
-              "t1"."price",
-              "t1"."country",
-              "t1"."seen",
-              TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-              "t1"."count",
-              "t1"."share",
-              "t1"."written",
-              NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-            FROM (
-              SELECT
-                CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                "t0"."ts",
-                "t0"."price",
-                CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                "t0"."seen",
-                "t0"."zoned",
-                "t0"."count",
-                "t0"."share",
-                CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                "t0"."amount"
-              FROM "events" AS "t0"
-            ) AS "t1"
-          ) AS "t2"
-        ) AS "t3"
+              (
+                "query" || ''
+              ) COLLATE "C" AS "query",
+              (
+                "user" || ''
+              ) COLLATE "C" AS "user",
+              "ts",
+              "price",
+              (
+                "country" || ''
+              ) COLLATE "C" AS "country",
+              "seen",
+              "zoned",
+              "count",
+              "share",
+              (
+                "written" || ''
+              ) COLLATE "C" AS "written",
+              "amount"
+            FROM "events"
+          ) AS "t0"
+        ) AS "t1"
         WHERE
           NOT (
             (
-              "t3"."user" IS NULL
+              "t1"."user" IS NULL
             ) OR (
-              "t3"."label" IS NULL
+              "t1"."query" IS NULL
             )
           )
-      ) AS "t4"
+      ) AS "t2"
       GROUP BY
         1
-    ) AS "t5"
-  ) AS "t6"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1
-) AS "t7";
+) AS "t5";
 
 -- rows left out
 SELECT
   COUNT(*) AS "rows",
-  COALESCE(SUM("t3"."missing"), 0) AS "missing"
+  COALESCE(SUM("t2"."missing"), 0) AS "missing"
 FROM (
   SELECT
-    CASE WHEN "t2"."user" IS NULL THEN 1 ELSE 0 END AS "missing"
+    CASE WHEN "t1"."user" IS NULL THEN 1 ELSE 0 END AS "missing"
   FROM (
     SELECT
-      "t1"."query",
-      "t1"."user",
-      "t1"."ts",
-      "t1"."price",
-      "t1"."country",
-      "t1"."seen",
-      TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-      "t1"."count",
-      "t1"."share",
-      "t1"."written",
-      NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+      "t0"."query",
+      "t0"."user",
+      "t0"."ts",
+      "t0"."price",
+      "t0"."country",
+      "t0"."seen",
+      TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+      "t0"."count",
+      "t0"."share",
+      "t0"."written",
+      NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
     FROM (
       SELECT
-        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-        "t0"."ts",
-        "t0"."price",
-        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-        "t0"."seen",
-        "t0"."zoned",
-        "t0"."count",
-        "t0"."share",
-        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-        "t0"."amount"
-      FROM "events" AS "t0"
-    ) AS "t1"
-  ) AS "t2"
-) AS "t3";
+        (
+          "query" || ''
+        ) COLLATE "C" AS "query",
+        (
+          "user" || ''
+        ) COLLATE "C" AS "user",
+        "ts",
+        "price",
+        (
+          "country" || ''
+        ) COLLATE "C" AS "country",
+        "seen",
+        "zoned",
+        "count",
+        "share",
+        (
+          "written" || ''
+        ) COLLATE "C" AS "written",
+        "amount"
+      FROM "events"
+    ) AS "t0"
+  ) AS "t1"
+) AS "t2";
 
 -- groups
 SELECT
-  "t8"."count",
-  "t8"."is_null",
-  "t8"."prevalence",
-  "t8"."group"
+  "t7"."count",
+  "t7"."is_null",
+  "t7"."prevalence",
+  "t7"."group"
 FROM (
   SELECT
-    "t7"."count",
-    "t7"."is_null",
-    "t7"."group",
+    "t6"."count",
+    "t6"."is_null",
+    "t6"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t6"."count",
-      "t6"."group",
-      "t6"."label" IS NULL AS "is_null"
+      "t5"."count",
+      "t5"."group",
+      "t5"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t5"."label",
-        "t5"."group",
+        "t4"."label",
+        "t4"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t4"."label",
-          "t4"."group"
+          "t3"."label",
+          "t3"."group"
         FROM (
           SELECT
-            "t3"."label",
-            "t3"."group0",
-            "t3"."group1",
+            "t2"."label",
+            "t2"."group0",
+            "t2"."group1",
             CASE
-              WHEN "t3"."group0" IS NULL
+              WHEN "t2"."group0" IS NULL
               THEN '0'
-              ELSE REPLACE(REPLACE("t3"."group0", '', '2'), '', '1')
+              ELSE REPLACE(REPLACE("t2"."group0", '', '2'), '', '1')
             END || '' || CASE
-              WHEN "t3"."group1" IS NULL
+              WHEN "t2"."group1" IS NULL
               THEN '0'
-              ELSE REPLACE(REPLACE("t3"."group1", '', '2'), '', '1')
+              ELSE REPLACE(REPLACE("t2"."group1", '', '2'), '', '1')
             END AS "group"
           FROM (
             SELECT
-              "t2"."query" || '' || '' AS "label",
-              "t2"."country" || '' || '' AS "group0",
+              "t1"."query" AS "label",
+              "t1"."country" AS "group0",
               CASE
                 WHEN (
                   CAST(EXTRACT(year FROM CASE
                     WHEN (
-                      "t2"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                      "t1"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                     )
                     AND (
-                      "t2"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                      "t1"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                     )
-                    THEN "t2"."zoned"
+                    THEN "t1"."zoned"
                     ELSE NULL
                   END) AS BIGINT) >= 1
                 )
                 AND (
                   CAST(EXTRACT(year FROM CASE
                     WHEN (
-                      "t2"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                      "t1"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                     )
                     AND (
-                      "t2"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                      "t1"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                     )
-                    THEN "t2"."zoned"
+                    THEN "t1"."zoned"
                     ELSE NULL
                   END) AS BIGINT) <= 9999
                 )
                 THEN SUBSTRING(TO_CHAR(
                   CASE
                     WHEN (
-                      "t2"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                      "t1"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                     )
                     AND (
-                      "t2"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                      "t1"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                     )
-                    THEN "t2"."zoned"
+                    THEN "t1"."zoned"
                     ELSE NULL
                   END,
                   'YYYY-MM-DD'
@@ -1587,12 +1638,12 @@ FROM (
                     TO_CHAR(
                       CASE
                         WHEN (
-                          "t2"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                          "t1"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                         )
                         AND (
-                          "t2"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                          "t1"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                         )
-                        THEN "t2"."zoned"
+                        THEN "t1"."zoned"
                         ELSE NULL
                       END,
                       'YYYY-MM-DD'
@@ -1603,135 +1654,139 @@ FROM (
               END AS "group1"
             FROM (
               SELECT
-                "t1"."query",
-                "t1"."user",
-                "t1"."ts",
-                "t1"."price",
-                "t1"."country",
-                "t1"."seen",
-                TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                "t1"."count",
-                "t1"."share",
-                "t1"."written",
-                NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                "t0"."query",
+                "t0"."user",
+                "t0"."ts",
+                "t0"."price",
+                "t0"."country",
+                "t0"."seen",
+                TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                "t0"."count",
+                "t0"."share",
+                "t0"."written",
+                NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
               FROM (
                 SELECT
-                  CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                  CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                  "t0"."ts",
-                  "t0"."price",
-                  CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                  "t0"."seen",
-                  "t0"."zoned",
-                  "t0"."count",
-                  "t0"."share",
-                  CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                  "t0"."amount"
-                FROM "events" AS "t0"
-              ) AS "t1"
-            ) AS "t2"
-          ) AS "t3"
+                  (
+                    "query" || ''
+                  ) COLLATE "C" AS "query",
+                  (
+                    "user" || ''
+                  ) COLLATE "C" AS "user",
+                  "ts",
+                  "price",
+                  (
+                    "country" || ''
+                  ) COLLATE "C" AS "country",
+                  "seen",
+                  "zoned",
+                  "count",
+                  "share",
+                  (
+                    "written" || ''
+                  ) COLLATE "C" AS "written",
+                  "amount"
+                FROM "events"
+              ) AS "t0"
+            ) AS "t1"
+          ) AS "t2"
           WHERE
             NOT (
-              COALESCE("t3"."group0" IS NULL, FALSE) OR COALESCE("t3"."group1" IS NULL, FALSE)
+              COALESCE("t2"."group0" IS NULL, FALSE) OR COALESCE("t2"."group1" IS NULL, FALSE)
             )
-        ) AS "t4"
+        ) AS "t3"
         WHERE
           CASE
-            WHEN "t4"."group" IS NULL
+            WHEN "t3"."group" IS NULL
             THEN NULL
-            ELSE "t4"."group" IN ('de2026-11-01', 'f1r2026-11-02')
+            ELSE "t3"."group" IN ('de2026-11-01', 'f1r2026-11-02')
           END
-      ) AS "t5"
+      ) AS "t4"
       GROUP BY
         1,
         2
-    ) AS "t6"
-  ) AS "t7"
+    ) AS "t5"
+  ) AS "t6"
   GROUP BY
     1,
     2,
     3
-) AS "t8";
+) AS "t7";
 
 -- groups, five items of each user
 SELECT
-  "t14"."count",
-  "t14"."is_null",
-  "t14"."prevalence",
-  "t14"."group"
+  "t13"."count",
+  "t13"."is_null",
+  "t13"."prevalence",
+  "t13"."group"
 FROM (
   SELECT
-    "t13"."count",
-    "t13"."is_null",
-    "t13"."group",
+    "t12"."count",
+    "t12"."is_null",
+    "t12"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t12"."count",
-      "t12"."group",
-      "t12"."label" IS NULL AS "is_null"
+      "t11"."count",
+      "t11"."group",
+      "t11"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t11"."label",
-        "t11"."group",
-        COALESCE(SUM("t11"."times"), 0) AS "count"
+        "t10"."label",
+        "t10"."group",
+        COALESCE(SUM("t10"."times"), 0) AS "count"
       FROM (
         SELECT
-          "t10"."label",
-          "t10"."group",
-          "t10"."times"
+          "t9"."label",
+          "t9"."group",
+          "t9"."times"
         FROM (
           SELECT
-            "t9"."user",
-            "t9"."group",
-            "t9"."label",
-            "t9"."items",
-            "t9"."group_bytes",
-            "t9"."label_bytes",
-            "t9"."last",
-            "t9"."total",
-            "t9"."hash",
-            "t9"."start",
+            "t8"."user",
+            "t8"."group",
+            "t8"."label",
+            "t8"."items",
+            "t8"."last",
+            "t8"."total",
+            "t8"."hash",
+            "t8"."start",
             CASE
-              WHEN "t9"."total" <= 5
-              THEN "t9"."items"
-              WHEN "t9"."total" <= 922337203685477580
+              WHEN "t8"."total" <= 5
+              THEN "t8"."items"
+              WHEN "t8"."total" <= 922337203685477580
               THEN INT8DIV((
-                "t9"."last" * 5
+                "t8"."last" * 5
               ) + (
-                "t9"."start" % "t9"."total"
-              ), "t9"."total") - INT8DIV(
+                "t8"."start" % "t8"."total"
+              ), "t8"."total") - INT8DIV(
                 (
                   (
-                    "t9"."last" - "t9"."items"
+                    "t8"."last" - "t8"."items"
                   ) * 5
                 ) + (
-                  "t9"."start" % "t9"."total"
+                  "t8"."start" % "t8"."total"
                 ),
-                "t9"."total"
+                "t8"."total"
               )
               ELSE 0
             END AS "times"
           FROM (
             SELECT
-              "t8"."user",
-              "t8"."group",
-              "t8"."label",
-              "t8"."items",
-              "t8"."group_bytes",
-              "t8"."label_bytes",
-              "t8"."last",
-              "t8"."total",
-              "t8"."hash",
+              "t7"."user",
+              "t7"."group",
+              "t7"."label",
+              "t7"."items",
+              "t7"."last",
+              "t7"."total",
+              "t7"."hash",
               MAX(
                 (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       0
@@ -1741,9 +1796,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       1
@@ -1753,9 +1808,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       2
@@ -1765,9 +1820,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       3
@@ -1777,9 +1832,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       4
@@ -1789,9 +1844,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t8"."hash" FROM CASE WHEN (
+                        SUBSTRING("t7"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
                         'hex'
                       ),
                       5
@@ -1799,223 +1854,210 @@ FROM (
                   ) * 1
                 )
               ) OVER (
-                PARTITION BY "t8"."user"
-                ORDER BY "t8"."group_bytes" ASC NULLS FIRST, "t8"."label_bytes" ASC NULLS FIRST
+                PARTITION BY "t7"."user"
+                ORDER BY "t7"."group" ASC NULLS FIRST, "t7"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               ) AS "start"
             FROM (
               SELECT
-                "t7"."user",
-                "t7"."group",
-                "t7"."label",
-                "t7"."items",
-                "t7"."group_bytes",
-                "t7"."label_bytes",
-                "t7"."last",
-                "t7"."total",
+                "t6"."user",
+                "t6"."group",
+                "t6"."label",
+                "t6"."items",
+                "t6"."last",
+                "t6"."total",
                 CASE
                   WHEN (
-                    "t7"."total" > 5
+                    "t6"."total" > 5
                   ) AND (
-                    "t7"."last" = "t7"."items"
+                    "t6"."last" = "t6"."items"
                   )
-                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t7"."user")
+                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t6"."user")
                   ELSE NULL
                 END AS "hash"
               FROM (
                 SELECT
-                  "t6"."user",
-                  "t6"."group",
-                  "t6"."label",
-                  "t6"."items",
-                  "t6"."group_bytes",
-                  "t6"."label_bytes",
+                  "t5"."user",
+                  "t5"."group",
+                  "t5"."label",
+                  "t5"."items",
                   INT8(
-                    SUM("t6"."items") OVER (
-                      PARTITION BY "t6"."user"
-                      ORDER BY "t6"."group_bytes" ASC NULLS FIRST, "t6"."label_bytes" ASC NULLS FIRST
+                    SUM("t5"."items") OVER (
+                      PARTITION BY "t5"."user"
+                      ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
                       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                     )
                   ) AS "last",
                   INT8(
-                    SUM("t6"."items") OVER (PARTITION BY "t6"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+                    SUM("t5"."items") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
                   ) AS "total"
                 FROM (
                   SELECT
-                    "t5"."user",
-                    "t5"."group",
-                    "t5"."label",
-                    "t5"."items",
-                    CONVERT_TO("t5"."group", 'UTF8') AS "group_bytes",
-                    CONVERT_TO("t5"."label", 'UTF8') AS "label_bytes"
+                    *
                   FROM (
                     SELECT
-                      *
+                      "t3"."user",
+                      "t3"."group",
+                      "t3"."label",
+                      COUNT(*) AS "items"
                     FROM (
                       SELECT
-                        "t3"."user",
-                        "t3"."group",
-                        "t3"."label",
-                        COUNT(*) AS "items"
+                        "t2"."label" || NAME('') AS "label",
+                        "t2"."user",
+                        "t2"."one",
+                        "t2"."group" || NAME('') AS "group"
                       FROM (
                         SELECT
-                          "t2"."query" || '' || '' AS "label",
-                          "t2"."user" || '' || '' AS "user",
+                          "t1"."query" AS "label",
+                          "t1"."user",
                           1 AS "one",
-                          "t2"."country" || '' || '' AS "group"
+                          "t1"."country" AS "group"
                         FROM (
                           SELECT
-                            "t1"."query",
-                            "t1"."user",
-                            "t1"."ts",
-                            "t1"."price",
-                            "t1"."country",
-                            "t1"."seen",
-                            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                            "t1"."count",
-                            "t1"."share",
-                            "t1"."written",
-                            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                            "t0"."query",
+                            "t0"."user",
+                            "t0"."ts",
+                            "t0"."price",
+                            "t0"."country",
+                            "t0"."seen",
+                            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                            "t0"."count",
+                            "t0"."share",
+                            "t0"."written",
+                            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
                           FROM (
                             SELECT
-                              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                              "t0"."ts",
-                              "t0"."price",
-                              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                              "t0"."seen",
-                              "t0"."zoned",
-                              "t0"."count",
-                              "t0"."share",
-                              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                              "t0"."amount"
-                            FROM "events" AS "t0"
-                          ) AS "t1"
-                        ) AS "t2"
+                              (
+                                "query" || ''
+                              ) COLLATE "C" AS "query",
+                              (
+                                "user" || ''
+                              ) COLLATE "C" AS "user",
+                              "ts",
+                              "price",
+                              (
+                                "country" || ''
+                              ) COLLATE "C" AS "country",
+                              "seen",
+                              "zoned",
+                              "count",
+                              "share",
+                              (
+                                "written" || ''
+                              ) COLLATE "C" AS "written",
+                              "amount"
+                            FROM "events"
+                          ) AS "t0"
+                        ) AS "t1"
                         WHERE
                           NOT (
                             (
-                              (
-                                "t2"."user" || '' || ''
-                              ) IS NULL
-                            )
-                            OR (
-                              (
-                                "t2"."query" || '' || ''
-                              ) IS NULL
+                              "t1"."user" IS NULL
+                            ) OR (
+                              "t1"."query" IS NULL
                             )
                           )
-                          AND CASE
-                            WHEN (
-                              "t2"."country" || '' || ''
-                            ) IS NULL
-                            THEN NULL
-                            ELSE "t2"."country" || '' || '' IN ('de', 'fr')
-                          END
-                      ) AS "t3"
-                      GROUP BY
-                        1,
-                        2,
-                        3
-                    ) AS "t4"
-                  ) AS "t5"
-                ) AS "t6"
-              ) AS "t7"
-            ) AS "t8"
-          ) AS "t9"
-        ) AS "t10"
+                          AND CASE WHEN "t1"."country" IS NULL THEN NULL ELSE "t1"."country" IN ('de', 'fr') END
+                      ) AS "t2"
+                    ) AS "t3"
+                    GROUP BY
+                      1,
+                      2,
+                      3
+                  ) AS "t4"
+                ) AS "t5"
+              ) AS "t6"
+            ) AS "t7"
+          ) AS "t8"
+        ) AS "t9"
         WHERE
-          "t10"."times" > 0
-      ) AS "t11"
+          "t9"."times" > 0
+      ) AS "t10"
       GROUP BY
         1,
         2
-    ) AS "t12"
-  ) AS "t13"
+    ) AS "t11"
+  ) AS "t12"
   GROUP BY
     1,
     2,
     3
-) AS "t14";
+) AS "t13";
 
 -- groups, one of each user
 SELECT
-  "t17"."count",
-  "t17"."is_null",
-  "t17"."prevalence",
-  "t17"."group"
+  "t16"."count",
+  "t16"."is_null",
+  "t16"."prevalence",
+  "t16"."group"
 FROM (
   SELECT
-    "t16"."count",
-    "t16"."is_null",
-    "t16"."group",
+    "t15"."count",
+    "t15"."is_null",
+    "t15"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t15"."count",
-      "t15"."group",
-      "t15"."label" IS NULL AS "is_null"
+      "t14"."count",
+      "t14"."group",
+      "t14"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t14"."label",
-        "t14"."group",
-        COALESCE(SUM("t14"."times"), 0) AS "count"
+        "t13"."label",
+        "t13"."group",
+        COALESCE(SUM("t13"."times"), 0) AS "count"
       FROM (
         SELECT
-          "t13"."label",
-          "t13"."group",
-          "t13"."times"
+          "t12"."label",
+          "t12"."group",
+          "t12"."times"
         FROM (
           SELECT
-            "t12"."user",
-            "t12"."group",
-            "t12"."label",
-            "t12"."items",
-            "t12"."group_bytes",
-            "t12"."label_bytes",
-            "t12"."last",
-            "t12"."total",
-            "t12"."hash",
-            "t12"."start",
+            "t11"."user",
+            "t11"."group",
+            "t11"."label",
+            "t11"."items",
+            "t11"."last",
+            "t11"."total",
+            "t11"."hash",
+            "t11"."start",
             CASE
-              WHEN "t12"."total" <= 5
-              THEN "t12"."items"
-              WHEN "t12"."total" <= 922337203685477580
+              WHEN "t11"."total" <= 5
+              THEN "t11"."items"
+              WHEN "t11"."total" <= 922337203685477580
               THEN INT8DIV((
-                "t12"."last" * 5
+                "t11"."last" * 5
               ) + (
-                "t12"."start" % "t12"."total"
-              ), "t12"."total") - INT8DIV(
+                "t11"."start" % "t11"."total"
+              ), "t11"."total") - INT8DIV(
                 (
                   (
-                    "t12"."last" - "t12"."items"
+                    "t11"."last" - "t11"."items"
                   ) * 5
                 ) + (
-                  "t12"."start" % "t12"."total"
+                  "t11"."start" % "t11"."total"
                 ),
-                "t12"."total"
+                "t11"."total"
               )
               ELSE 0
             END AS "times"
           FROM (
             SELECT
-              "t11"."user",
-              "t11"."group",
-              "t11"."label",
-              "t11"."items",
-              "t11"."group_bytes",
-              "t11"."label_bytes",
-              "t11"."last",
-              "t11"."total",
-              "t11"."hash",
+              "t10"."user",
+              "t10"."group",
+              "t10"."label",
+              "t10"."items",
+              "t10"."last",
+              "t10"."total",
+              "t10"."hash",
               MAX(
                 (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                        SUBSTRING("t10"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
                         'hex'
                       ),
                       0
@@ -2025,9 +2067,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                        SUBSTRING("t10"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
                         'hex'
                       ),
                       1
@@ -2037,9 +2079,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                        SUBSTRING("t10"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
                         'hex'
                       ),
                       2
@@ -2049,9 +2091,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                        SUBSTRING("t10"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
                         'hex'
                       ),
                       3
@@ -2061,9 +2103,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                        SUBSTRING("t10"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
                         'hex'
                       ),
                       4
@@ -2073,9 +2115,9 @@ FROM (
                   INT8(
                     GET_BYTE(
                       DECODE(
-                        SUBSTRING("t11"."hash" FROM CASE WHEN (
+                        SUBSTRING("t10"."hash" FROM CASE WHEN (
                           0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
                         'hex'
                       ),
                       5
@@ -2083,336 +2125,330 @@ FROM (
                   ) * 1
                 )
               ) OVER (
-                PARTITION BY "t11"."user", "t11"."group"
-                ORDER BY "t11"."group_bytes" ASC NULLS FIRST, "t11"."label_bytes" ASC NULLS FIRST
+                PARTITION BY "t10"."user", "t10"."group"
+                ORDER BY "t10"."group" ASC NULLS FIRST, "t10"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               ) AS "start"
             FROM (
               SELECT
-                "t10"."user",
-                "t10"."group",
-                "t10"."label",
-                "t10"."items",
-                "t10"."group_bytes",
-                "t10"."label_bytes",
-                "t10"."last",
-                "t10"."total",
+                "t9"."user",
+                "t9"."group",
+                "t9"."label",
+                "t9"."items",
+                "t9"."last",
+                "t9"."total",
                 CASE
                   WHEN (
-                    "t10"."total" > 5
+                    "t9"."total" > 5
                   ) AND (
-                    "t10"."last" = "t10"."items"
+                    "t9"."last" = "t9"."items"
                   )
                   THEN MD5(
-                    '0123456789abcdef0123456789abcdef ' || "t10"."user" || '
-' || "t10"."group"
+                    '0123456789abcdef0123456789abcdef ' || "t9"."user" || '
+' || "t9"."group"
                   )
                   ELSE NULL
                 END AS "hash"
               FROM (
                 SELECT
-                  "t9"."user",
-                  "t9"."group",
-                  "t9"."label",
-                  "t9"."items",
-                  "t9"."group_bytes",
-                  "t9"."label_bytes",
+                  "t8"."user",
+                  "t8"."group",
+                  "t8"."label",
+                  "t8"."items",
                   INT8(
-                    SUM("t9"."items") OVER (
-                      PARTITION BY "t9"."user", "t9"."group"
-                      ORDER BY "t9"."group_bytes" ASC NULLS FIRST, "t9"."label_bytes" ASC NULLS FIRST
+                    SUM("t8"."items") OVER (
+                      PARTITION BY "t8"."user", "t8"."group"
+                      ORDER BY "t8"."group" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
                       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                     )
                   ) AS "last",
                   INT8(
-                    SUM("t9"."items") OVER (
-                      PARTITION BY "t9"."user", "t9"."group"
+                    SUM("t8"."items") OVER (
+                      PARTITION BY "t8"."user", "t8"."group"
                       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                     )
                   ) AS "total"
                 FROM (
                   SELECT
-                    "t8"."user",
-                    "t8"."group",
-                    "t8"."label",
-                    "t8"."items",
-                    CONVERT_TO("t8"."group", 'UTF8') AS "group_bytes",
-                    CONVERT_TO("t8"."label", 'UTF8') AS "label_bytes"
+                    *
                   FROM (
                     SELECT
-                      *
+                      "t6"."user",
+                      "t6"."group",
+                      "t6"."label",
+                      COUNT(*) AS "items"
                     FROM (
                       SELECT
-                        "t6"."user",
-                        "t6"."group",
-                        "t6"."label",
-                        COUNT(*) AS "items"
+                        "t5"."label" || NAME('') AS "label",
+                        "t5"."user",
+                        "t5"."one",
+                        "t5"."group" || NAME('') AS "group"
                       FROM (
                         SELECT
-                          "t5"."label",
-                          "t5"."user",
-                          "t5"."one",
-                          "t5"."group"
+                          "t4"."label",
+                          "t4"."user",
+                          "t4"."one",
+                          "t4"."group"
                         FROM (
                           SELECT
-                            "t4"."label",
-                            "t4"."user",
-                            "t4"."user_name",
-                            "t4"."one",
-                            "t4"."group",
-                            "t4"."occurrence",
-                            "t4"."hash",
+                            "t3"."label",
+                            "t3"."user",
+                            "t3"."user_name",
+                            "t3"."one",
+                            "t3"."group",
+                            "t3"."occurrence",
+                            "t3"."hash",
                             (
                               DENSE_RANK() OVER (
-                                PARTITION BY "t4"."user"
-                                ORDER BY "t4"."hash" || "t4"."group" ASC
+                                PARTITION BY "t3"."user"
+                                ORDER BY "t3"."hash" || "t3"."group" ASC
                                 RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                               ) - 1
                             ) + 1 AS "group_rank"
                           FROM (
                             SELECT
-                              "t3"."label",
-                              "t3"."user",
-                              "t3"."user_name",
-                              "t3"."one",
-                              "t3"."group",
-                              "t3"."occurrence",
+                              "t2"."label",
+                              "t2"."user",
+                              "t2"."user_name",
+                              "t2"."one",
+                              "t2"."group",
+                              "t2"."occurrence",
                               MD5(
-                                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
-' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
+                                '0123456789abcdef0123456789abcdef' || CAST("t2"."occurrence" AS VARCHAR) || ' ' || "t2"."user_name" || '
+' || CASE WHEN "t2"."group" IS NULL THEN '' ELSE '=' || "t2"."group" END
                               ) AS "hash"
                             FROM (
                               SELECT
-                                "t2"."query" || '' || '' AS "label",
-                                "t2"."user" || '' || '' AS "user",
-                                "t2"."user" || '' || '' AS "user_name",
+                                "t1"."query" AS "label",
+                                "t1"."user",
+                                "t1"."user" AS "user_name",
                                 1 AS "one",
-                                "t2"."country" || '' || '' AS "group",
+                                "t1"."country" AS "group",
                                 0 AS "occurrence"
                               FROM (
                                 SELECT
-                                  "t1"."query",
-                                  "t1"."user",
-                                  "t1"."ts",
-                                  "t1"."price",
-                                  "t1"."country",
-                                  "t1"."seen",
-                                  TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                                  "t1"."count",
-                                  "t1"."share",
-                                  "t1"."written",
-                                  NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                                  "t0"."query",
+                                  "t0"."user",
+                                  "t0"."ts",
+                                  "t0"."price",
+                                  "t0"."country",
+                                  "t0"."seen",
+                                  TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                                  "t0"."count",
+                                  "t0"."share",
+                                  "t0"."written",
+                                  NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
                                 FROM (
                                   SELECT
-                                    CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                                    CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                                    "t0"."ts",
-                                    "t0"."price",
-                                    CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                                    "t0"."seen",
-                                    "t0"."zoned",
-                                    "t0"."count",
-                                    "t0"."share",
-                                    CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                                    "t0"."amount"
-                                  FROM "events" AS "t0"
-                                ) AS "t1"
-                              ) AS "t2"
+                                    (
+                                      "query" || ''
+                                    ) COLLATE "C" AS "query",
+                                    (
+                                      "user" || ''
+                                    ) COLLATE "C" AS "user",
+                                    "ts",
+                                    "price",
+                                    (
+                                      "country" || ''
+                                    ) COLLATE "C" AS "country",
+                                    "seen",
+                                    "zoned",
+                                    "count",
+                                    "share",
+                                    (
+                                      "written" || ''
+                                    ) COLLATE "C" AS "written",
+                                    "amount"
+                                  FROM "events"
+                                ) AS "t0"
+                              ) AS "t1"
                               WHERE
                                 NOT (
                                   (
-                                    (
-                                      "t2"."user" || '' || ''
-                                    ) IS NULL
-                                  )
-                                  OR (
-                                    (
-                                      "t2"."query" || '' || ''
-                                    ) IS NULL
+                                    "t1"."user" IS NULL
+                                  ) OR (
+                                    "t1"."query" IS NULL
                                   )
                                 )
-                                AND CASE
-                                  WHEN (
-                                    "t2"."country" || '' || ''
-                                  ) IS NULL
-                                  THEN NULL
-                                  ELSE "t2"."country" || '' || '' IN ('de', 'fr')
-                                END
-                            ) AS "t3"
-                          ) AS "t4"
-                        ) AS "t5"
+                                AND CASE WHEN "t1"."country" IS NULL THEN NULL ELSE "t1"."country" IN ('de', 'fr') END
+                            ) AS "t2"
+                          ) AS "t3"
+                        ) AS "t4"
                         WHERE
-                          "t5"."group_rank" <= 1
-                      ) AS "t6"
-                      GROUP BY
-                        1,
-                        2,
-                        3
-                    ) AS "t7"
-                  ) AS "t8"
-                ) AS "t9"
-              ) AS "t10"
-            ) AS "t11"
-          ) AS "t12"
-        ) AS "t13"
+                          "t4"."group_rank" <= 1
+                      ) AS "t5"
+                    ) AS "t6"
+                    GROUP BY
+                      1,
+                      2,
+                      3
+                  ) AS "t7"
+                ) AS "t8"
+              ) AS "t9"
+            ) AS "t10"
+          ) AS "t11"
+        ) AS "t12"
         WHERE
-          "t13"."times" > 0
-      ) AS "t14"
+          "t12"."times" > 0
+      ) AS "t13"
       GROUP BY
         1,
         2
-    ) AS "t15"
-  ) AS "t16"
+    ) AS "t14"
+  ) AS "t15"
   GROUP BY
     1,
     2,
     3
-) AS "t17";
+) AS "t16";
 
 -- groups, one of each label
 SELECT
-  "t11"."count",
-  "t11"."is_null",
-  "t11"."prevalence",
-  "t11"."group"
+  "t9"."count",
+  "t9"."is_null",
+  "t9"."prevalence",
+  "t9"."group"
 FROM (
   SELECT
-    "t10"."count",
-    "t10"."is_null",
-    "t10"."group",
+    "t8"."count",
+    "t8"."is_null",
+    "t8"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t9"."count",
-      "t9"."group",
-      "t9"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."group",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t8"."label",
-        "t8"."group",
-        "t8"."count",
-        "t8"."user_name",
-        "t8"."occurrence",
-        "t8"."hash",
-        "t8"."one",
+        "t6"."label",
+        "t6"."group",
+        "t6"."count",
+        "t6"."user_name",
+        "t6"."occurrence",
+        "t6"."hash",
+        "t6"."one",
         CASE
-          WHEN "t8"."one" IS NOT NULL
-          THEN SUM("t8"."one") OVER (
-            PARTITION BY "t8"."user_name", "t8"."occurrence"
-            ORDER BY "t8"."hash" ASC NULLS FIRST, "t8"."group" ASC NULLS FIRST
+          WHEN "t6"."one" IS NOT NULL
+          THEN SUM("t6"."one") OVER (
+            PARTITION BY "t6"."user_name", "t6"."occurrence"
+            ORDER BY "t6"."hash" ASC NULLS FIRST, "t6"."group" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "rank"
       FROM (
         SELECT
-          "t7"."label",
-          "t7"."group",
-          "t7"."count",
-          "t7"."user_name",
-          "t7"."occurrence",
-          "t7"."hash",
+          "t5"."label",
+          "t5"."group",
+          "t5"."count",
+          "t5"."user_name",
+          "t5"."occurrence",
+          "t5"."hash",
           1 AS "one"
         FROM (
           SELECT
-            "t6"."label",
-            "t6"."group",
-            "t6"."count",
-            "t6"."user_name",
-            "t6"."occurrence",
+            "t4"."label",
+            "t4"."group",
+            "t4"."count",
+            "t4"."user_name",
+            "t4"."occurrence",
             MD5(
-              '0123456789abcdef0123456789abcdef' || CAST("t6"."occurrence" AS VARCHAR) || ' ' || "t6"."user_name" || '
-' || CASE WHEN "t6"."group" IS NULL THEN '' ELSE '=' || "t6"."group" END
+              '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS VARCHAR) || ' ' || "t4"."user_name" || '
+' || CASE WHEN "t4"."group" IS NULL THEN '' ELSE '=' || "t4"."group" END
             ) AS "hash"
           FROM (
             SELECT
-              "t5"."label",
-              "t5"."group",
-              "t5"."count",
-              CASE WHEN "t5"."label" IS NULL THEN '' ELSE "t5"."label" END AS "user_name",
-              CASE WHEN "t5"."label" IS NULL THEN 0 ELSE 1 END AS "occurrence"
+              "t3"."label",
+              "t3"."group",
+              "t3"."count",
+              CASE WHEN "t3"."label" IS NULL THEN '' ELSE "t3"."label" END AS "user_name",
+              CASE WHEN "t3"."label" IS NULL THEN 0 ELSE 1 END AS "occurrence"
             FROM (
               SELECT
-                "t4"."label",
-                "t4"."group",
+                "t2"."label",
+                "t2"."group",
                 COUNT(*) AS "count"
               FROM (
                 SELECT
-                  "t3"."label",
-                  "t3"."group0" AS "group"
+                  "t1"."query" AS "label",
+                  "t1"."country" AS "group"
                 FROM (
                   SELECT
-                    "t2"."query" || '' || '' AS "label",
-                    "t2"."country" || '' || '' AS "group0"
+                    "t0"."query",
+                    "t0"."user",
+                    "t0"."ts",
+                    "t0"."price",
+                    "t0"."country",
+                    "t0"."seen",
+                    TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    "t0"."written",
+                    NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
                   FROM (
                     SELECT
-                      "t1"."query",
-                      "t1"."user",
-                      "t1"."ts",
-                      "t1"."price",
-                      "t1"."country",
-                      "t1"."seen",
-                      TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                      "t1"."count",
-                      "t1"."share",
-                      "t1"."written",
-                      NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                    FROM (
-                      SELECT
-                        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                        "t0"."ts",
-                        "t0"."price",
-                        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                        "t0"."seen",
-                        "t0"."zoned",
-                        "t0"."count",
-                        "t0"."share",
-                        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                        "t0"."amount"
-                      FROM "events" AS "t0"
-                    ) AS "t1"
-                  ) AS "t2"
-                ) AS "t3"
+                      (
+                        "query" || ''
+                      ) COLLATE "C" AS "query",
+                      (
+                        "user" || ''
+                      ) COLLATE "C" AS "user",
+                      "ts",
+                      "price",
+                      (
+                        "country" || ''
+                      ) COLLATE "C" AS "country",
+                      "seen",
+                      "zoned",
+                      "count",
+                      "share",
+                      (
+                        "written" || ''
+                      ) COLLATE "C" AS "written",
+                      "amount"
+                    FROM "events"
+                  ) AS "t0"
+                ) AS "t1"
                 WHERE
-                  CASE WHEN "t3"."group0" IS NULL THEN NULL ELSE "t3"."group0" IN ('de', 'fr') END
-              ) AS "t4"
+                  CASE WHEN "t1"."country" IS NULL THEN NULL ELSE "t1"."country" IN ('de', 'fr') END
+              ) AS "t2"
               GROUP BY
                 1,
                 2
-            ) AS "t5"
-          ) AS "t6"
-        ) AS "t7"
-      ) AS "t8"
-    ) AS "t9"
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
+      ) AS "t6"
+    ) AS "t7"
     WHERE
-      "t9"."rank" <= 1
-  ) AS "t10"
+      "t7"."rank" <= 1
+  ) AS "t8"
   GROUP BY
     1,
     2,
     3
-) AS "t11";
+) AS "t9";
 
 -- windows of days, five items of each user
 SELECT
   *
 FROM (
   SELECT
-    "t16"."at_day",
-    MIN("t16"."named") AS "named",
-    COALESCE(SUM("t16"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t16"."reached1"), 0) AS "reached1"
+    "t15"."at_day",
+    MIN("t15"."named") AS "named",
+    COALESCE(SUM("t15"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t15"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t15"."at_day",
-      "t15"."named",
+      "t14"."at_day",
+      "t14"."named",
       CASE
         WHEN (
-          "t15"."after" >= 1
+          "t14"."after" >= 1
         ) AND (
           (
-            "t15"."after" - "t15"."count"
+            "t14"."after" - "t14"."count"
           ) < 1
         )
         THEN 1
@@ -2420,10 +2456,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t15"."after" >= 2
+          "t14"."after" >= 2
         ) AND (
           (
-            "t15"."after" - "t15"."count"
+            "t14"."after" - "t14"."count"
           ) < 2
         )
         THEN 1
@@ -2431,88 +2467,84 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t14"."label",
-        "t14"."at_day",
-        "t14"."count",
-        "t14"."known",
-        "t14"."named",
+        "t13"."label",
+        "t13"."at_day",
+        "t13"."count",
+        "t13"."known",
+        "t13"."named",
         CASE
-          WHEN "t14"."count" IS NOT NULL
-          THEN SUM("t14"."count") OVER (
-            PARTITION BY "t14"."known"
-            ORDER BY "t14"."at_day" ASC NULLS FIRST
+          WHEN "t13"."count" IS NOT NULL
+          THEN SUM("t13"."count") OVER (
+            PARTITION BY "t13"."known"
+            ORDER BY "t13"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t13"."label",
-          "t13"."at_day",
-          "t13"."count",
-          "t13"."label" AS "known",
+          "t12"."label",
+          "t12"."at_day",
+          "t12"."count",
+          "t12"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t12"."label",
-            "t12"."at_day",
-            COALESCE(SUM("t12"."times"), 0) AS "count"
+            "t11"."label",
+            "t11"."at_day",
+            COALESCE(SUM("t11"."times"), 0) AS "count"
           FROM (
             SELECT
-              "t11"."label",
-              "t11"."at_day",
-              "t11"."times"
+              "t10"."label",
+              "t10"."at_day",
+              "t10"."times"
             FROM (
               SELECT
-                "t10"."user",
-                "t10"."at_day",
-                "t10"."label",
-                "t10"."items",
-                "t10"."at_day_bytes",
-                "t10"."label_bytes",
-                "t10"."last",
-                "t10"."total",
-                "t10"."hash",
-                "t10"."start",
+                "t9"."user",
+                "t9"."at_day",
+                "t9"."label",
+                "t9"."items",
+                "t9"."last",
+                "t9"."total",
+                "t9"."hash",
+                "t9"."start",
                 CASE
-                  WHEN "t10"."total" <= 5
-                  THEN "t10"."items"
-                  WHEN "t10"."total" <= 922337203685477580
+                  WHEN "t9"."total" <= 5
+                  THEN "t9"."items"
+                  WHEN "t9"."total" <= 922337203685477580
                   THEN INT8DIV((
-                    "t10"."last" * 5
+                    "t9"."last" * 5
                   ) + (
-                    "t10"."start" % "t10"."total"
-                  ), "t10"."total") - INT8DIV(
+                    "t9"."start" % "t9"."total"
+                  ), "t9"."total") - INT8DIV(
                     (
                       (
-                        "t10"."last" - "t10"."items"
+                        "t9"."last" - "t9"."items"
                       ) * 5
                     ) + (
-                      "t10"."start" % "t10"."total"
+                      "t9"."start" % "t9"."total"
                     ),
-                    "t10"."total"
+                    "t9"."total"
                   )
                   ELSE 0
                 END AS "times"
               FROM (
                 SELECT
-                  "t9"."user",
-                  "t9"."at_day",
-                  "t9"."label",
-                  "t9"."items",
-                  "t9"."at_day_bytes",
-                  "t9"."label_bytes",
-                  "t9"."last",
-                  "t9"."total",
-                  "t9"."hash",
+                  "t8"."user",
+                  "t8"."at_day",
+                  "t8"."label",
+                  "t8"."items",
+                  "t8"."last",
+                  "t8"."total",
+                  "t8"."hash",
                   MAX(
                     (
                       INT8(
                         GET_BYTE(
                           DECODE(
-                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                            SUBSTRING("t8"."hash" FROM CASE WHEN (
                               0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                             'hex'
                           ),
                           0
@@ -2522,9 +2554,9 @@ FROM (
                       INT8(
                         GET_BYTE(
                           DECODE(
-                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                            SUBSTRING("t8"."hash" FROM CASE WHEN (
                               0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                             'hex'
                           ),
                           1
@@ -2534,9 +2566,9 @@ FROM (
                       INT8(
                         GET_BYTE(
                           DECODE(
-                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                            SUBSTRING("t8"."hash" FROM CASE WHEN (
                               0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                             'hex'
                           ),
                           2
@@ -2546,9 +2578,9 @@ FROM (
                       INT8(
                         GET_BYTE(
                           DECODE(
-                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                            SUBSTRING("t8"."hash" FROM CASE WHEN (
                               0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                             'hex'
                           ),
                           3
@@ -2558,9 +2590,9 @@ FROM (
                       INT8(
                         GET_BYTE(
                           DECODE(
-                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                            SUBSTRING("t8"."hash" FROM CASE WHEN (
                               0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                             'hex'
                           ),
                           4
@@ -2570,9 +2602,9 @@ FROM (
                       INT8(
                         GET_BYTE(
                           DECODE(
-                            SUBSTRING("t9"."hash" FROM CASE WHEN (
+                            SUBSTRING("t8"."hash" FROM CASE WHEN (
                               0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                             'hex'
                           ),
                           5
@@ -2580,107 +2612,101 @@ FROM (
                       ) * 1
                     )
                   ) OVER (
-                    PARTITION BY "t9"."user"
-                    ORDER BY "t9"."at_day_bytes" ASC NULLS FIRST, "t9"."label_bytes" ASC NULLS FIRST
+                    PARTITION BY "t8"."user"
+                    ORDER BY "t8"."at_day" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   ) AS "start"
                 FROM (
                   SELECT
-                    "t8"."user",
-                    "t8"."at_day",
-                    "t8"."label",
-                    "t8"."items",
-                    "t8"."at_day_bytes",
-                    "t8"."label_bytes",
-                    "t8"."last",
-                    "t8"."total",
+                    "t7"."user",
+                    "t7"."at_day",
+                    "t7"."label",
+                    "t7"."items",
+                    "t7"."last",
+                    "t7"."total",
                     CASE
                       WHEN (
-                        "t8"."total" > 5
+                        "t7"."total" > 5
                       ) AND (
-                        "t8"."last" = "t8"."items"
+                        "t7"."last" = "t7"."items"
                       )
-                      THEN MD5('0123456789abcdef0123456789abcdef ' || "t8"."user")
+                      THEN MD5('0123456789abcdef0123456789abcdef ' || "t7"."user")
                       ELSE NULL
                     END AS "hash"
                   FROM (
                     SELECT
-                      "t7"."user",
-                      "t7"."at_day",
-                      "t7"."label",
-                      "t7"."items",
-                      "t7"."at_day_bytes",
-                      "t7"."label_bytes",
+                      "t6"."user",
+                      "t6"."at_day",
+                      "t6"."label",
+                      "t6"."items",
                       INT8(
-                        SUM("t7"."items") OVER (
-                          PARTITION BY "t7"."user"
-                          ORDER BY "t7"."at_day_bytes" ASC NULLS FIRST, "t7"."label_bytes" ASC NULLS FIRST
+                        SUM("t6"."items") OVER (
+                          PARTITION BY "t6"."user"
+                          ORDER BY "t6"."at_day" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
                           ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                         )
                       ) AS "last",
                       INT8(
-                        SUM("t7"."items") OVER (PARTITION BY "t7"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+                        SUM("t6"."items") OVER (PARTITION BY "t6"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
                       ) AS "total"
                     FROM (
                       SELECT
-                        "t6"."user",
-                        "t6"."at_day",
-                        "t6"."label",
-                        "t6"."items",
-                        CONVERT_TO("t6"."at_day", 'UTF8') AS "at_day_bytes",
-                        CONVERT_TO("t6"."label", 'UTF8') AS "label_bytes"
+                        *
                       FROM (
                         SELECT
-                          *
+                          "t4"."user",
+                          "t4"."at_day",
+                          "t4"."label",
+                          COUNT(*) AS "items"
                         FROM (
                           SELECT
-                            "t4"."user",
-                            "t4"."at_day",
-                            "t4"."label",
-                            COUNT(*) AS "items"
+                            "t3"."label" || NAME('') AS "label",
+                            "t3"."at_day" || NAME('') AS "at_day",
+                            "t3"."user",
+                            "t3"."one"
                           FROM (
                             SELECT
-                              "t3"."label",
-                              "t3"."at_day",
-                              "t3"."user",
-                              "t3"."one"
+                              "t2"."label",
+                              "t2"."at_day",
+                              "t2"."user",
+                              "t2"."one"
                             FROM (
                               SELECT
-                                "t2"."query" || '' || '' AS "label",
+                                "t1"."query" AS "label",
                                 CASE
                                   WHEN (
                                     CAST(EXTRACT(year FROM CASE
                                       WHEN (
-                                        "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                        "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                                       )
                                       AND (
-                                        "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                        "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                                       )
-                                      THEN "t2"."seen"
+                                      THEN "t1"."seen"
                                       ELSE NULL
                                     END) AS BIGINT) >= 1
                                   )
                                   AND (
                                     CAST(EXTRACT(year FROM CASE
                                       WHEN (
-                                        "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                        "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                                       )
                                       AND (
-                                        "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                        "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                                       )
-                                      THEN "t2"."seen"
+                                      THEN "t1"."seen"
                                       ELSE NULL
                                     END) AS BIGINT) <= 9999
                                   )
                                   THEN SUBSTRING(TO_CHAR(
                                     CASE
                                       WHEN (
-                                        "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                        "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                                       )
                                       AND (
-                                        "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                        "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                                       )
-                                      THEN "t2"."seen"
+                                      THEN "t1"."seen"
                                       ELSE NULL
                                     END,
                                     'YYYY-MM-DD'
@@ -2699,12 +2725,12 @@ FROM (
                                       TO_CHAR(
                                         CASE
                                           WHEN (
-                                            "t2"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                            "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                                           )
                                           AND (
-                                            "t2"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                            "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                                           )
-                                          THEN "t2"."seen"
+                                          THEN "t1"."seen"
                                           ELSE NULL
                                         END,
                                         'YYYY-MM-DD'
@@ -2713,97 +2739,105 @@ FROM (
                                   END FOR 10)
                                   ELSE NULL
                                 END AS "at_day",
-                                "t2"."user" || '' || '' AS "user",
-                                "t2"."user" || '' || '' AS "user_name",
+                                "t1"."user",
+                                "t1"."user" AS "user_name",
                                 1 AS "one"
                               FROM (
                                 SELECT
-                                  "t1"."query",
-                                  "t1"."user",
-                                  "t1"."ts",
-                                  "t1"."price",
-                                  "t1"."country",
-                                  "t1"."seen",
-                                  TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                                  "t1"."count",
-                                  "t1"."share",
-                                  "t1"."written",
-                                  NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                                  "t0"."query",
+                                  "t0"."user",
+                                  "t0"."ts",
+                                  "t0"."price",
+                                  "t0"."country",
+                                  "t0"."seen",
+                                  TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                                  "t0"."count",
+                                  "t0"."share",
+                                  "t0"."written",
+                                  NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
                                 FROM (
                                   SELECT
-                                    CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                                    CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                                    "t0"."ts",
-                                    "t0"."price",
-                                    CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                                    "t0"."seen",
-                                    "t0"."zoned",
-                                    "t0"."count",
-                                    "t0"."share",
-                                    CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                                    "t0"."amount"
-                                  FROM "events" AS "t0"
-                                ) AS "t1"
-                              ) AS "t2"
-                            ) AS "t3"
+                                    (
+                                      "query" || ''
+                                    ) COLLATE "C" AS "query",
+                                    (
+                                      "user" || ''
+                                    ) COLLATE "C" AS "user",
+                                    "ts",
+                                    "price",
+                                    (
+                                      "country" || ''
+                                    ) COLLATE "C" AS "country",
+                                    "seen",
+                                    "zoned",
+                                    "count",
+                                    "share",
+                                    (
+                                      "written" || ''
+                                    ) COLLATE "C" AS "written",
+                                    "amount"
+                                  FROM "events"
+                                ) AS "t0"
+                              ) AS "t1"
+                            ) AS "t2"
                             WHERE
                               NOT (
                                 (
-                                  "t3"."user" IS NULL
+                                  "t2"."user" IS NULL
                                 ) OR (
-                                  "t3"."label" IS NULL
+                                  "t2"."label" IS NULL
                                 )
                               )
                               AND CASE
-                                WHEN "t3"."at_day" IS NULL
+                                WHEN "t2"."at_day" IS NULL
                                 THEN NULL
-                                ELSE "t3"."at_day" IN ('2026-11-01', '2026-11-02')
+                                ELSE "t2"."at_day" IN ('2026-11-01', '2026-11-02')
                               END
-                          ) AS "t4"
-                          GROUP BY
-                            1,
-                            2,
-                            3
-                        ) AS "t5"
-                      ) AS "t6"
-                    ) AS "t7"
-                  ) AS "t8"
-                ) AS "t9"
-              ) AS "t10"
-            ) AS "t11"
+                          ) AS "t3"
+                        ) AS "t4"
+                        GROUP BY
+                          1,
+                          2,
+                          3
+                      ) AS "t5"
+                    ) AS "t6"
+                  ) AS "t7"
+                ) AS "t8"
+              ) AS "t9"
+            ) AS "t10"
             WHERE
-              "t11"."times" > 0
-          ) AS "t12"
+              "t10"."times" > 0
+          ) AS "t11"
           GROUP BY
             1,
             2
-        ) AS "t13"
-      ) AS "t14"
-    ) AS "t15"
-  ) AS "t16"
+        ) AS "t12"
+      ) AS "t13"
+    ) AS "t14"
+  ) AS "t15"
   GROUP BY
     1
-) AS "t17";
+) AS "t16";
 
 -- windows of weeks
 SELECT
   *
 FROM (
   SELECT
-    "t8"."at_day",
-    MIN("t8"."named") AS "named",
-    COALESCE(SUM("t8"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t8"."reached1"), 0) AS "reached1"
+    "t7"."at_day",
+    MIN("t7"."named") AS "named",
+    COALESCE(SUM("t7"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t7"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t7"."at_day",
-      "t7"."named",
+      "t6"."at_day",
+      "t6"."named",
       CASE
         WHEN (
-          "t7"."after" >= 1
+          "t6"."after" >= 1
         ) AND (
           (
-            "t7"."after" - "t7"."count"
+            "t6"."after" - "t6"."count"
           ) < 1
         )
         THEN 1
@@ -2811,10 +2845,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t7"."after" >= 2
+          "t6"."after" >= 2
         ) AND (
           (
-            "t7"."after" - "t7"."count"
+            "t6"."after" - "t6"."count"
           ) < 2
         )
         THEN 1
@@ -2822,48 +2856,48 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t6"."label",
-        "t6"."at_day",
-        "t6"."count",
-        "t6"."known",
-        "t6"."named",
+        "t5"."label",
+        "t5"."at_day",
+        "t5"."count",
+        "t5"."known",
+        "t5"."named",
         CASE
-          WHEN "t6"."count" IS NOT NULL
-          THEN SUM("t6"."count") OVER (
-            PARTITION BY "t6"."known"
-            ORDER BY "t6"."at_day" ASC NULLS FIRST
+          WHEN "t5"."count" IS NOT NULL
+          THEN SUM("t5"."count") OVER (
+            PARTITION BY "t5"."known"
+            ORDER BY "t5"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t5"."label",
-          "t5"."at_day",
-          "t5"."count",
-          "t5"."label" AS "known",
+          "t4"."label",
+          "t4"."at_day",
+          "t4"."count",
+          "t4"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."at_day",
+            "t3"."label",
+            "t3"."at_day",
             COUNT(*) AS "count"
           FROM (
             SELECT
               *
             FROM (
               SELECT
-                "t2"."query" || '' || '' AS "label",
+                "t1"."query" AS "label",
                 CASE
                   WHEN CAST(EXTRACT(epoch FROM CAST(DATE(
                     CASE
                       WHEN (
-                        "t2"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                        "t1"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                       )
                       AND (
-                        "t2"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                        "t1"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                       )
-                      THEN "t2"."zoned"
+                      THEN "t1"."zoned"
                       ELSE NULL
                     END
                   ) AS TIMESTAMP) - CAST(MAKE_DATE(CAST(1970 AS INT), CAST(1 AS INT), CAST(1 AS INT)) AS TIMESTAMP)) / 86400 AS BIGINT) + 719162 BETWEEN 0 AND 3652058
@@ -2873,12 +2907,12 @@ FROM (
                         CAST(EXTRACT(epoch FROM CAST(DATE(
                           CASE
                             WHEN (
-                              "t2"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                              "t1"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                             )
                             AND (
-                              "t2"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                              "t1"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                             )
-                            THEN "t2"."zoned"
+                            THEN "t1"."zoned"
                             ELSE NULL
                           END
                         ) AS TIMESTAMP) - CAST(MAKE_DATE(CAST(1970 AS INT), CAST(1 AS INT), CAST(1 AS INT)) AS TIMESTAMP)) / 86400 AS BIGINT) + 719162
@@ -2893,12 +2927,12 @@ FROM (
                             CAST(EXTRACT(epoch FROM CAST(DATE(
                               CASE
                                 WHEN (
-                                  "t2"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                                  "t1"."zoned" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
                                 )
                                 AND (
-                                  "t2"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                                  "t1"."zoned" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
                                 )
-                                THEN "t2"."zoned"
+                                THEN "t1"."zoned"
                                 ELSE NULL
                               END
                             ) AS TIMESTAMP) - CAST(MAKE_DATE(CAST(1970 AS INT), CAST(1 AS INT), CAST(1 AS INT)) AS TIMESTAMP)) / 86400 AS BIGINT) + 719162
@@ -2915,87 +2949,95 @@ FROM (
                 END AS "at_day"
               FROM (
                 SELECT
-                  "t1"."query",
-                  "t1"."user",
-                  "t1"."ts",
-                  "t1"."price",
-                  "t1"."country",
-                  "t1"."seen",
-                  TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-                  "t1"."count",
-                  "t1"."share",
-                  "t1"."written",
-                  NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                  "t0"."query",
+                  "t0"."user",
+                  "t0"."ts",
+                  "t0"."price",
+                  "t0"."country",
+                  "t0"."seen",
+                  TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                  "t0"."count",
+                  "t0"."share",
+                  "t0"."written",
+                  NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
                 FROM (
                   SELECT
-                    CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                    CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                    "t0"."ts",
-                    "t0"."price",
-                    CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                    "t0"."seen",
-                    "t0"."zoned",
-                    "t0"."count",
-                    "t0"."share",
-                    CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                    "t0"."amount"
-                  FROM "events" AS "t0"
-                ) AS "t1"
-              ) AS "t2"
-            ) AS "t3"
+                    (
+                      "query" || ''
+                    ) COLLATE "C" AS "query",
+                    (
+                      "user" || ''
+                    ) COLLATE "C" AS "user",
+                    "ts",
+                    "price",
+                    (
+                      "country" || ''
+                    ) COLLATE "C" AS "country",
+                    "seen",
+                    "zoned",
+                    "count",
+                    "share",
+                    (
+                      "written" || ''
+                    ) COLLATE "C" AS "written",
+                    "amount"
+                  FROM "events"
+                ) AS "t0"
+              ) AS "t1"
+            ) AS "t2"
             WHERE
               CASE
-                WHEN "t3"."at_day" IS NULL
+                WHEN "t2"."at_day" IS NULL
                 THEN NULL
-                ELSE "t3"."at_day" IN ('105702', '105703')
+                ELSE "t2"."at_day" IN ('105702', '105703')
               END
               AND NOT (
-                "t3"."label" IS NULL
+                "t2"."label" IS NULL
               )
-          ) AS "t4"
+          ) AS "t3"
           GROUP BY
             1,
             2
-        ) AS "t5"
-      ) AS "t6"
-    ) AS "t7"
-  ) AS "t8"
+        ) AS "t4"
+      ) AS "t5"
+    ) AS "t6"
+  ) AS "t7"
   GROUP BY
     1
-) AS "t9";
+) AS "t8";
 
 -- counts
 SELECT
   *
 FROM (
   SELECT
-    "t6"."count",
-    "t6"."is_null",
+    "t5"."count",
+    "t5"."is_null",
     COUNT(*) AS "prevalence",
-    COALESCE(SUM("t6"."wrong"), 0) AS "wrong",
-    MAX("t6"."size") AS "size"
+    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
+    MAX("t5"."size") AS "size"
   FROM (
     SELECT
-      "t5"."label",
-      "t5"."count",
-      "t5"."wrong",
-      "t5"."size",
-      "t5"."label" IS NULL AS "is_null"
+      "t4"."label",
+      "t4"."count",
+      "t4"."wrong",
+      "t4"."size",
+      "t4"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t4"."label",
-        COALESCE(SUM("t4"."count"), 0) AS "count",
-        COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
-        COALESCE(SUM("t4"."size"), 0) AS "size"
+        "t3"."label",
+        COALESCE(SUM("t3"."count"), 0) AS "count",
+        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t3"."size"), 0) AS "size"
       FROM (
         SELECT
-          "t3"."label",
-          "t3"."count",
-          "t3"."wrong",
+          "t2"."label",
+          "t2"."count",
+          "t2"."wrong",
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR(CAST((
-              "t3"."count"
+              "t2"."count"
             ) AS DOUBLE PRECISION) / (
               4294967296
             )) AS BIGINT)
@@ -3003,28 +3045,28 @@ FROM (
           END AS "size"
         FROM (
           SELECT
-            "t2"."query" || '' || '' AS "label",
+            "t1"."query" AS "label",
             CASE
               WHEN NOT (
-                "t2"."count" IS NULL
+                "t1"."count" IS NULL
               )
               AND COALESCE((
-                "t2"."count" >= 0
+                "t1"."count" >= 0
               ) AND (
-                "t2"."count" <= 9223372036854775807
+                "t1"."count" <= 9223372036854775807
               ), FALSE)
-              THEN "t2"."count"
+              THEN "t1"."count"
               ELSE 0
             END AS "count",
             CASE
               WHEN NOT (
                 NOT (
-                  "t2"."count" IS NULL
+                  "t1"."count" IS NULL
                 )
                 AND COALESCE((
-                  "t2"."count" >= 0
+                  "t1"."count" >= 0
                 ) AND (
-                  "t2"."count" <= 9223372036854775807
+                  "t1"."count" <= 9223372036854775807
                 ), FALSE)
               )
               THEN 1
@@ -3032,80 +3074,88 @@ FROM (
             END AS "wrong"
           FROM (
             SELECT
-              "t1"."query",
-              "t1"."user",
-              "t1"."ts",
-              "t1"."price",
-              "t1"."country",
-              "t1"."seen",
-              TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-              "t1"."count",
-              "t1"."share",
-              "t1"."written",
-              NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+              "t0"."query",
+              "t0"."user",
+              "t0"."ts",
+              "t0"."price",
+              "t0"."country",
+              "t0"."seen",
+              TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+              "t0"."count",
+              "t0"."share",
+              "t0"."written",
+              NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
             FROM (
               SELECT
-                CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                "t0"."ts",
-                "t0"."price",
-                CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                "t0"."seen",
-                "t0"."zoned",
-                "t0"."count",
-                "t0"."share",
-                CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                "t0"."amount"
-              FROM "events" AS "t0"
-            ) AS "t1"
-          ) AS "t2"
-        ) AS "t3"
-      ) AS "t4"
+                (
+                  "query" || ''
+                ) COLLATE "C" AS "query",
+                (
+                  "user" || ''
+                ) COLLATE "C" AS "user",
+                "ts",
+                "price",
+                (
+                  "country" || ''
+                ) COLLATE "C" AS "country",
+                "seen",
+                "zoned",
+                "count",
+                "share",
+                (
+                  "written" || ''
+                ) COLLATE "C" AS "written",
+                "amount"
+              FROM "events"
+            ) AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
       GROUP BY
         1
-    ) AS "t5"
+    ) AS "t4"
     WHERE
-      COALESCE("t5"."count" <> 0, FALSE)
-      OR COALESCE("t5"."size" <> 0, FALSE)
-      OR COALESCE("t5"."wrong" <> 0, FALSE)
-  ) AS "t6"
+      COALESCE("t4"."count" <> 0, FALSE)
+      OR COALESCE("t4"."size" <> 0, FALSE)
+      OR COALESCE("t4"."wrong" <> 0, FALSE)
+  ) AS "t5"
   GROUP BY
     1,
     2
-) AS "t7";
+) AS "t6";
 
 -- counts as text
 SELECT
   *
 FROM (
   SELECT
-    "t6"."count",
-    "t6"."is_null",
+    "t5"."count",
+    "t5"."is_null",
     COUNT(*) AS "prevalence",
-    COALESCE(SUM("t6"."wrong"), 0) AS "wrong",
-    MAX("t6"."size") AS "size"
+    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
+    MAX("t5"."size") AS "size"
   FROM (
     SELECT
-      "t5"."label",
-      "t5"."count",
-      "t5"."wrong",
-      "t5"."size",
-      "t5"."label" IS NULL AS "is_null"
+      "t4"."label",
+      "t4"."count",
+      "t4"."wrong",
+      "t4"."size",
+      "t4"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t4"."label",
-        COALESCE(SUM("t4"."count"), 0) AS "count",
-        COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
-        COALESCE(SUM("t4"."size"), 0) AS "size"
+        "t3"."label",
+        COALESCE(SUM("t3"."count"), 0) AS "count",
+        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t3"."size"), 0) AS "size"
       FROM (
         SELECT
-          "t3"."label",
-          "t3"."count",
-          "t3"."wrong",
+          "t2"."label",
+          "t2"."count",
+          "t2"."wrong",
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR(CAST((
-              "t3"."count"
+              "t2"."count"
             ) AS DOUBLE PRECISION) / (
               4294967296
             )) AS BIGINT)
@@ -3113,38 +3163,38 @@ FROM (
           END AS "size"
         FROM (
           SELECT
-            "t2"."query" || '' || '' AS "label",
+            "t1"."query" AS "label",
             CAST(CASE
               WHEN NOT (
-                "t2"."written" IS NULL
+                "t1"."written" IS NULL
               )
               AND COALESCE(
-                "t2"."written" ~ '^ *0*[0-9]{1,18} *$'
+                "t1"."written" ~ '^ *0*[0-9]{1,18} *$'
                 OR (
-                  "t2"."written" ~ '^ *[1-9][0-9]{18} *$'
+                  "t1"."written" ~ '^ *[1-9][0-9]{18} *$'
                   AND (
                     TRIM(' 	
-' FROM "t2"."written") <= '9223372036854775807'
+' FROM "t1"."written") <= '9223372036854775807'
                   )
                 ),
                 FALSE
               )
               THEN TRIM(' 	
-' FROM "t2"."written")
+' FROM "t1"."written")
               ELSE '0'
             END AS BIGINT) AS "count",
             CASE
               WHEN NOT (
                 NOT (
-                  "t2"."written" IS NULL
+                  "t1"."written" IS NULL
                 )
                 AND COALESCE(
-                  "t2"."written" ~ '^ *0*[0-9]{1,18} *$'
+                  "t1"."written" ~ '^ *0*[0-9]{1,18} *$'
                   OR (
-                    "t2"."written" ~ '^ *[1-9][0-9]{18} *$'
+                    "t1"."written" ~ '^ *[1-9][0-9]{18} *$'
                     AND (
                       TRIM(' 	
-' FROM "t2"."written") <= '9223372036854775807'
+' FROM "t1"."written") <= '9223372036854775807'
                     )
                   ),
                   FALSE
@@ -3155,225 +3205,248 @@ FROM (
             END AS "wrong"
           FROM (
             SELECT
-              "t1"."query",
-              "t1"."user",
-              "t1"."ts",
-              "t1"."price",
-              "t1"."country",
-              "t1"."seen",
-              TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-              "t1"."count",
-              "t1"."share",
-              "t1"."written",
-              NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+              "t0"."query",
+              "t0"."user",
+              "t0"."ts",
+              "t0"."price",
+              "t0"."country",
+              "t0"."seen",
+              TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+              "t0"."count",
+              "t0"."share",
+              "t0"."written",
+              NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
             FROM (
               SELECT
-                CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                "t0"."ts",
-                "t0"."price",
-                CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                "t0"."seen",
-                "t0"."zoned",
-                "t0"."count",
-                "t0"."share",
-                CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-                "t0"."amount"
-              FROM "events" AS "t0"
-            ) AS "t1"
-          ) AS "t2"
-        ) AS "t3"
-      ) AS "t4"
+                (
+                  "query" || ''
+                ) COLLATE "C" AS "query",
+                (
+                  "user" || ''
+                ) COLLATE "C" AS "user",
+                "ts",
+                "price",
+                (
+                  "country" || ''
+                ) COLLATE "C" AS "country",
+                "seen",
+                "zoned",
+                "count",
+                "share",
+                (
+                  "written" || ''
+                ) COLLATE "C" AS "written",
+                "amount"
+              FROM "events"
+            ) AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
       GROUP BY
         1
-    ) AS "t5"
+    ) AS "t4"
     WHERE
-      COALESCE("t5"."count" <> 0, FALSE)
-      OR COALESCE("t5"."size" <> 0, FALSE)
-      OR COALESCE("t5"."wrong" <> 0, FALSE)
-  ) AS "t6"
+      COALESCE("t4"."count" <> 0, FALSE)
+      OR COALESCE("t4"."size" <> 0, FALSE)
+      OR COALESCE("t4"."wrong" <> 0, FALSE)
+  ) AS "t5"
   GROUP BY
     1,
     2
-) AS "t7";
+) AS "t6";
 
 -- events of some rows, by text
 SELECT
   *
 FROM (
   SELECT
-    "t5"."count",
-    "t5"."is_null",
+    "t4"."count",
+    "t4"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t4"."count",
-      "t4"."label" IS NULL AS "is_null"
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."label",
+        "t2"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t2"."query" || '' || '' AS "label"
+          "t1"."query" AS "label"
         FROM (
           SELECT
-            "t1"."query",
-            "t1"."user",
-            "t1"."ts",
-            "t1"."price",
-            "t1"."country",
-            "t1"."seen",
-            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-            "t1"."count",
-            "t1"."share",
-            "t1"."written",
-            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
           FROM (
             SELECT
-              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-              "t0"."ts",
-              "t0"."price",
-              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-              "t0"."seen",
-              "t0"."zoned",
-              "t0"."count",
-              "t0"."share",
-              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-              "t0"."amount"
-            FROM "events" AS "t0"
-          ) AS "t1"
-        ) AS "t2"
+              (
+                "query" || ''
+              ) COLLATE "C" AS "query",
+              (
+                "user" || ''
+              ) COLLATE "C" AS "user",
+              "ts",
+              "price",
+              (
+                "country" || ''
+              ) COLLATE "C" AS "country",
+              "seen",
+              "zoned",
+              "count",
+              "share",
+              (
+                "written" || ''
+              ) COLLATE "C" AS "written",
+              "amount"
+            FROM "events"
+          ) AS "t0"
+        ) AS "t1"
         WHERE
           NOT (
-            "t2"."country" IS NULL
+            "t1"."country" IS NULL
           )
           AND (
             (
-              "t2"."country" || '' || '' = 'de'
-            )
-            OR (
-              "t2"."country" || '' || '' = 'it''s'
+              "t1"."country" = 'de'
+            ) OR (
+              "t1"."country" = 'it''s'
             )
           )
           AND NOT (
-            "t2"."query" IS NULL
+            "t1"."query" IS NULL
           )
-          AND "t2"."query" || '' || '' < 'ä'
-      ) AS "t3"
+          AND "t1"."query" < 'ä'
+      ) AS "t2"
       GROUP BY
         1
-    ) AS "t4"
-  ) AS "t5"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1,
     2
-) AS "t6";
+) AS "t5";
 
 -- events of some rows, by numbers
 SELECT
   *
 FROM (
   SELECT
-    "t5"."count",
-    "t5"."is_null",
+    "t4"."count",
+    "t4"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t4"."count",
-      "t4"."label" IS NULL AS "is_null"
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."label",
+        "t2"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t2"."query" || '' || '' AS "label"
+          "t1"."query" AS "label"
         FROM (
           SELECT
-            "t1"."query",
-            "t1"."user",
-            "t1"."ts",
-            "t1"."price",
-            "t1"."country",
-            "t1"."seen",
-            TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-            "t1"."count",
-            "t1"."share",
-            "t1"."written",
-            NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
           FROM (
             SELECT
-              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-              "t0"."ts",
-              "t0"."price",
-              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-              "t0"."seen",
-              "t0"."zoned",
-              "t0"."count",
-              "t0"."share",
-              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-              "t0"."amount"
-            FROM "events" AS "t0"
-          ) AS "t1"
-        ) AS "t2"
+              (
+                "query" || ''
+              ) COLLATE "C" AS "query",
+              (
+                "user" || ''
+              ) COLLATE "C" AS "user",
+              "ts",
+              "price",
+              (
+                "country" || ''
+              ) COLLATE "C" AS "country",
+              "seen",
+              "zoned",
+              "count",
+              "share",
+              (
+                "written" || ''
+              ) COLLATE "C" AS "written",
+              "amount"
+            FROM "events"
+          ) AS "t0"
+        ) AS "t1"
         WHERE
           NOT (
             (
-              "t2"."price" IS NULL
+              "t1"."price" IS NULL
             )
             OR CASE
-              WHEN "t2"."price" IS NULL
+              WHEN "t1"."price" IS NULL
               THEN NULL
-              ELSE "t2"."price" = CAST('NaN' AS DOUBLE PRECISION)
+              ELSE "t1"."price" = CAST('NaN' AS DOUBLE PRECISION)
             END
           )
-          AND "t2"."price" <= 2.5
+          AND "t1"."price" <= 2.5
           AND NOT (
-            "t2"."ts" IS NULL
+            "t1"."ts" IS NULL
           )
-          AND "t2"."ts" > 7
+          AND "t1"."ts" > 7
           AND NOT (
-            "t2"."ts" = 9223372036854775807
+            "t1"."ts" = 9223372036854775807
           )
-      ) AS "t3"
+      ) AS "t2"
       GROUP BY
         1
-    ) AS "t4"
-  ) AS "t5"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1,
     2
-) AS "t6";
+) AS "t5";
 
 -- prevalences
 SELECT
-  "t5"."count",
-  "t5"."prevalence",
-  "t5"."rows",
-  "t5"."wrong_counts",
-  "t5"."wrong",
-  "t5"."size"
+  "t4"."count",
+  "t4"."prevalence",
+  "t4"."rows",
+  "t4"."wrong_counts",
+  "t4"."wrong",
+  "t4"."size"
 FROM (
   SELECT
-    "t4"."count",
-    COALESCE(SUM("t4"."prevalence"), 0) AS "prevalence",
-    COALESCE(SUM("t4"."wrong_counts"), 0) AS "wrong_counts",
-    COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
-    COALESCE(SUM("t4"."size"), 0) AS "size",
+    "t3"."count",
+    COALESCE(SUM("t3"."prevalence"), 0) AS "prevalence",
+    COALESCE(SUM("t3"."wrong_counts"), 0) AS "wrong_counts",
+    COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+    COALESCE(SUM("t3"."size"), 0) AS "size",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t3"."count",
-      "t3"."prevalence",
-      "t3"."wrong_counts",
-      "t3"."wrong",
+      "t2"."count",
+      "t2"."prevalence",
+      "t2"."wrong_counts",
+      "t2"."wrong",
       CASE
         WHEN 4294967296 <> 0
         THEN CAST(FLOOR(CAST((
-          "t3"."prevalence"
+          "t2"."prevalence"
         ) AS DOUBLE PRECISION) / (
           4294967296
         )) AS BIGINT)
@@ -3383,76 +3456,76 @@ FROM (
       SELECT
         CASE
           WHEN NOT (
-            "t2"."count" IS NULL
+            "t1"."count" IS NULL
           )
           AND COALESCE((
-            "t2"."count" >= 0
+            "t1"."count" >= 0
           ) AND (
-            "t2"."count" <= 9223372036854775807
+            "t1"."count" <= 9223372036854775807
           ), FALSE)
-          THEN "t2"."count"
+          THEN "t1"."count"
           ELSE 0
         END AS "count",
         CAST(CASE
           WHEN NOT (
-            "t2"."share" IS NULL
+            "t1"."share" IS NULL
           )
           AND COALESCE(
             CASE
               WHEN NOT (
                 (
-                  "t2"."share" IS NULL
+                  "t1"."share" IS NULL
                 )
                 OR CASE
-                  WHEN "t2"."share" IS NULL
+                  WHEN "t1"."share" IS NULL
                   THEN NULL
-                  ELSE "t2"."share" = CAST('NaN' AS DOUBLE PRECISION)
+                  ELSE "t1"."share" = CAST('NaN' AS DOUBLE PRECISION)
                 END
               )
               AND (
-                "t2"."share" >= 0
+                "t1"."share" >= 0
               )
               AND (
-                "t2"."share" <= 9007199254740992
+                "t1"."share" <= 9007199254740992
               )
-              THEN "t2"."share"
+              THEN "t1"."share"
               ELSE 0.5
             END = CAST(ROUND(
               CASE
                 WHEN NOT (
                   (
-                    "t2"."share" IS NULL
+                    "t1"."share" IS NULL
                   )
                   OR CASE
-                    WHEN "t2"."share" IS NULL
+                    WHEN "t1"."share" IS NULL
                     THEN NULL
-                    ELSE "t2"."share" = CAST('NaN' AS DOUBLE PRECISION)
+                    ELSE "t1"."share" = CAST('NaN' AS DOUBLE PRECISION)
                   END
                 )
                 AND (
-                  "t2"."share" >= 0
+                  "t1"."share" >= 0
                 )
                 AND (
-                  "t2"."share" <= 9007199254740992
+                  "t1"."share" <= 9007199254740992
                 )
-                THEN "t2"."share"
+                THEN "t1"."share"
                 ELSE 0.5
               END
             ) AS BIGINT),
             FALSE
           )
-          THEN "t2"."share"
+          THEN "t1"."share"
           ELSE 0.0
         END AS BIGINT) AS "prevalence",
         CASE
           WHEN NOT (
             NOT (
-              "t2"."count" IS NULL
+              "t1"."count" IS NULL
             )
             AND COALESCE((
-              "t2"."count" >= 0
+              "t1"."count" >= 0
             ) AND (
-              "t2"."count" <= 9223372036854775807
+              "t1"."count" <= 9223372036854775807
             ), FALSE)
           )
           THEN 1
@@ -3461,47 +3534,47 @@ FROM (
         CASE
           WHEN NOT (
             NOT (
-              "t2"."share" IS NULL
+              "t1"."share" IS NULL
             )
             AND COALESCE(
               CASE
                 WHEN NOT (
                   (
-                    "t2"."share" IS NULL
+                    "t1"."share" IS NULL
                   )
                   OR CASE
-                    WHEN "t2"."share" IS NULL
+                    WHEN "t1"."share" IS NULL
                     THEN NULL
-                    ELSE "t2"."share" = CAST('NaN' AS DOUBLE PRECISION)
+                    ELSE "t1"."share" = CAST('NaN' AS DOUBLE PRECISION)
                   END
                 )
                 AND (
-                  "t2"."share" >= 0
+                  "t1"."share" >= 0
                 )
                 AND (
-                  "t2"."share" <= 9007199254740992
+                  "t1"."share" <= 9007199254740992
                 )
-                THEN "t2"."share"
+                THEN "t1"."share"
                 ELSE 0.5
               END = CAST(ROUND(
                 CASE
                   WHEN NOT (
                     (
-                      "t2"."share" IS NULL
+                      "t1"."share" IS NULL
                     )
                     OR CASE
-                      WHEN "t2"."share" IS NULL
+                      WHEN "t1"."share" IS NULL
                       THEN NULL
-                      ELSE "t2"."share" = CAST('NaN' AS DOUBLE PRECISION)
+                      ELSE "t1"."share" = CAST('NaN' AS DOUBLE PRECISION)
                     END
                   )
                   AND (
-                    "t2"."share" >= 0
+                    "t1"."share" >= 0
                   )
                   AND (
-                    "t2"."share" <= 9007199254740992
+                    "t1"."share" <= 9007199254740992
                   )
-                  THEN "t2"."share"
+                  THEN "t1"."share"
                   ELSE 0.5
                 END
               ) AS BIGINT),
@@ -3513,35 +3586,43 @@ FROM (
         END AS "wrong"
       FROM (
         SELECT
-          "t1"."query",
-          "t1"."user",
-          "t1"."ts",
-          "t1"."price",
-          "t1"."country",
-          "t1"."seen",
-          TIMEZONE('UTC', "t1"."zoned") AS "zoned",
-          "t1"."count",
-          "t1"."share",
-          "t1"."written",
-          NULLIF(CAST("t1"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+          "t0"."query",
+          "t0"."user",
+          "t0"."ts",
+          "t0"."price",
+          "t0"."country",
+          "t0"."seen",
+          TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+          "t0"."count",
+          "t0"."share",
+          "t0"."written",
+          NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
         FROM (
           SELECT
-            CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-            CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-            "t0"."ts",
-            "t0"."price",
-            CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-            "t0"."seen",
-            "t0"."zoned",
-            "t0"."count",
-            "t0"."share",
-            CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written",
-            "t0"."amount"
-          FROM "events" AS "t0"
-        ) AS "t1"
-      ) AS "t2"
-    ) AS "t3"
-  ) AS "t4"
+            (
+              "query" || ''
+            ) COLLATE "C" AS "query",
+            (
+              "user" || ''
+            ) COLLATE "C" AS "user",
+            "ts",
+            "price",
+            (
+              "country" || ''
+            ) COLLATE "C" AS "country",
+            "seen",
+            "zoned",
+            "count",
+            "share",
+            (
+              "written" || ''
+            ) COLLATE "C" AS "written",
+            "amount"
+          FROM "events"
+        ) AS "t0"
+      ) AS "t1"
+    ) AS "t2"
+  ) AS "t3"
   GROUP BY
     1
-) AS "t5";
+) AS "t4";
