@@ -34,7 +34,7 @@ from anonhist.ingest.memory import TABLES, package_of, with_known_texts
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.plain_types import is_spark, with_plain_types
 from anonhist.ingest.spark import is_declared, opened_files, opened_table, without_logs_of_rows
-from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
+from anonhist.ingest.sqlite_values import as_declared, beside_sqlite, sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import connect_to, materialized_views
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ class Holder(ABC):
         with self._opened(asked) as opened, telling_of_rows(opened.header.schema), ExitStack() as stack:
             if self.may_be_sql and is_spark(opened.table):
                 stack.enter_context(without_logs_of_rows())
+            if self.may_be_sql and is_sqlite(opened.table):
+                stack.enter_context(beside_sqlite(opened.table, asked.connect()))
             yield replace(opened, table=with_plain_types(opened.table)) if self.may_be_sql else opened
 
     @abstractmethod

@@ -6,11 +6,18 @@ columns declared as truth values are called by their type: there 1 is true and 0
 
 from __future__ import annotations
 
+import warnings
+from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import Any
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
 
 from anonhist.ingest.naming import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared, is_sqlite
 from anonhist.numeric.value_name import LARGEST_NAMED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 # Whichever is found first in what is declared.
 _TYPES = {
@@ -101,6 +108,74 @@ def with_used_columns(query: Any) -> Any:
     return nw.from_native(whole.replace(fewer).to_expr())
 
 
+# By the connection of an open source of SQLite, what opens DuckDB beside it.
+_BESIDE: dict[int, Callable[[], Any]] = {}
+_NUMBERS = count()
+# Of so few rows Python is done before it looks for garbage among them; the engine takes more at once.
+_ROWS, _AT_ONCE = 2**12, 32
+
+
+@contextmanager
+def beside_sqlite(table: Any, opened: AbstractContextManager[Any]) -> Iterator[None]:
+    """Let :func:`in_duckdb` have the rows of a Narwhals table of SQLite while the block runs: DuckDB is opened then."""
+    held = id(table.to_native().get_backend().con)
+    with ExitStack() as stack:
+        _BESIDE[held] = cache(lambda: stack.enter_context(opened))
+        try:
+            yield
+        finally:
+            del _BESIDE[held]
+
+
+def in_duckdb(query: Any) -> Any | None:
+    """Return the rows of a query of texts and whole numbers as a relation of DuckDB; None if no source is open.
+
+    They are read once, by one query, in this thread, and stay in this process: SQLite has no hash, and takes many times
+    as long for windows. Texts are the bytes that SQLite holds, whatever they are.
+    """
+    import pyarrow as pa
+
+    native = with_used_columns(query).to_native()
+    backend = native.get_backend()
+    beside = _BESIDE.get(id(backend.con))
+    if beside is None:
+        return None
+    from ibis import to_sql
+
+    with warnings.catch_warnings():
+        # It takes rows through parts of pandas that are going away.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        # Ibis gives SQLite the functions of Python that a query calls when it runs one.
+        native.limit(0).to_pyarrow()
+    kinds = {name: pa.string() if kind.is_string() else pa.int64() for name, kind in native.schema().items()}
+    schema, table, connection = pa.schema(kinds), f"of_sqlite_{next(_NUMBERS)}", beside()
+    connection.from_arrow(schema.empty_table()).create(table)
+    before, backend.con.text_factory = backend.con.text_factory, bytes
+    try:
+        read = _batches(backend.con.execute(str(to_sql(native, dialect="sqlite"))), schema)
+        while some := list(islice(read, _AT_ONCE)):
+            connection.from_arrow(pa.Table.from_batches(some)).insert_into(table)
+    finally:
+        backend.con.text_factory = before
+    return connection.table(table)
+
+
+def _batches(cursor: Any, schema: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    while rows := cursor.fetchmany(_ROWS):
+        columns = map(_column, zip(*rows, strict=True), schema.types)
+        yield pa.RecordBatch.from_arrays(list(columns), schema=schema)
+
+
+def _column(values: tuple[Any, ...], kind: Any) -> Any:
+    import pyarrow as pa
+
+    if not pa.types.is_string(kind):
+        return pa.array(values, kind)
+    return pa.array(values, pa.binary()).cast(kind, safe=False)
+
+
 def _declared(kind: Any, *, is_table: bool) -> Declared:
     """Return what a column is declared to hold; a first row can make Ibis say of a formula that it is numbers or text.
 
@@ -126,16 +201,15 @@ def _named(column: Any, written_by_python: Any) -> tuple[Any, Any]:
     is_whole = (held == "real") & (number.abs() < LARGEST_NAMED) & (number == whole)
     # As a count, the first number without a name is one.
     is_written_whole = (held == "real") & (number.abs() <= LARGEST_NAMED) & (number == whole)
-    # What most columns hold comes first.
+    # What most columns of a type hold comes first.
+    first = slice(None, None, -1 if column.type().is_string() else 1)
     name = ibis.cases(
-        (held == "integer", text + ""),
-        (held == "text", text),
+        *[(held == "integer", text + ""), (held == "text", text)][first],
         (is_written_whole, whole.cast("string")),
         (held != "null", written_by_python(text)),
     )
     kind = ibis.cases(
-        (held == "integer", WHOLE),
-        (held == "text", TEXT),
+        *[(held == "integer", WHOLE), (held == "text", TEXT)][first],
         (is_whole, WHOLE),
         (held == "blob", BYTES),
         (number.abs() < LARGEST_NAMED, FRACTION),

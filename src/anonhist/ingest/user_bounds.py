@@ -24,7 +24,7 @@ from functools import cache
 from hashlib import md5
 from typing import Any
 
-from anonhist.ingest.naming import NAMED, RANKS
+from anonhist.ingest.naming import NAMED, RANKS, is_sqlite
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.random_order import (
     HASH,
@@ -35,6 +35,7 @@ from anonhist.ingest.random_order import (
     number_of_ibis,
     random_key,
 )
+from anonhist.ingest.sqlite_values import in_duckdb
 from anonhist.ingest.warehouses import (
     engine_function,
     engine_of,
@@ -272,6 +273,8 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
         return nw.from_native(sample_of_duckdb(rows.drop("one").to_native(), name, bound, kept, _LARGEST))
     if is_spark(rows):
         return nw.from_native(sample_of_spark(rows.drop("one").to_native(), name, bound, kept, _LARGEST))
+    if is_sqlite(rows) and (held := in_duckdb(rows.drop("one"))) is not None:
+        return nw.from_native(sample_of_duckdb(held, name, bound, kept, _LARGEST))
     if is_postgresql(rows):
         return sample_of_postgresql(rows, name, bound, kept, _LARGEST)
     one, order = nw.col("one"), [*bound.places, "label"]
