@@ -5,14 +5,21 @@ as many, so that a third of the rows are different, runs in 2 GB of memory, besi
 *Users*: a profile that counts at most five rows of each user, beside ``GROUP BY user, label``, on three kinds of data.
 The limits are 1.3 times the bare query and 2.5 GB, and three times the grouping. Whole processes run in turn, with warm
 caches.
+*Databases*: the same profile and grouping in PostgreSQL, a server of its own with its default settings, and in SQLite,
+in turn in this process; the limit is four times the grouping.
 """
 
 from __future__ import annotations
 
 import argparse
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -124,19 +131,98 @@ def compare_users(rows: int, rounds: int, folder: Path) -> None:
         )
 
 
+GROUPING = 'SELECT count(*) FROM (SELECT "user", label, count(*) FROM events GROUP BY 1, 2) AS pairs'
+
+
+def fill(connection: Any, path: Path, engine: str) -> None:
+    """Put rows (user, label) into a new table."""
+    connection.execute("DROP TABLE IF EXISTS events")
+    connection.execute('CREATE TABLE events ("user" text, label text)')
+    batches = (zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in read_batches(path))
+    if engine == "SQLite":
+        for rows in batches:
+            connection.executemany("INSERT INTO events VALUES (?, ?)", rows)
+        connection.commit()
+        return
+    with connection.cursor().copy("COPY events FROM STDIN") as copy:
+        for rows in batches:
+            copy.write("".join(f"{user}\t{label}\n" for user, label in rows))
+    connection.execute("VACUUM ANALYZE events")
+
+
+def read_batches(path: Path) -> Any:
+    """Return the record batches of a Parquet file."""
+    return pq.ParquetFile(path).iter_batches()
+
+
+def compare_bounds(engine: str, address: str, connection: Any, rows: int, rounds: int, folder: Path) -> None:
+    """Print what a bound on users takes in a database, beside grouping by user and label there."""
+    # Children of this process, elsewhere, would count the memory of what it imports.
+    from anonhist.ingest import read_profile
+
+    def seconds(call: Callable[[], Any]) -> float:
+        begun = perf_counter()
+        call()
+        return perf_counter() - begun
+
+    def group() -> None:
+        connection.execute(GROUPING).fetchall()
+
+    def bound() -> None:
+        read_profile(address, table="events", label="label", user="user", max_per_user=5)
+
+    for kind in USERS:
+        path = folder / f"{kind.replace(' ', '-')}-{rows}.parquet"
+        if not path.exists():
+            write_users(path, rows, kind)
+        fill(connection, path, engine)
+        # Imports and caches.
+        connection.execute("SELECT count(*) FROM events").fetchall()
+        read_profile(address, table="events", label="label", where="label is null")
+        times = [(seconds(group), seconds(bound)) for _ in range(rounds)]
+        grouped, ours = map(median, zip(*times, strict=True))
+        ratio = median(ours / grouped for grouped, ours in times)
+        told = f"{grouped:.2f} | {ours:.2f} | {ratio:.2f} | {'yes' if ratio <= 4 else 'NO'}"
+        print(f"| {engine}, {rows:,} rows | {kind} | {told} |", flush=True)
+
+
+def compare_databases(rows: int, sqlite_rows: int, rounds: int, folder: Path) -> None:
+    """Print what a bound on users takes in databases; without the programs of PostgreSQL, in SQLite alone."""
+    from anonhist_testing.postgresql import programs, server
+
+    print("| database | data | GROUP BY user, label s | 5 a user s | ratio | met |")
+    print("|---|---|---|---|---|---|")
+    if programs() is not None:
+        import psycopg
+
+        with server() as started, closing(psycopg.connect(started.address(), autocommit=True)) as connection:
+            compare_bounds("PostgreSQL", started.address(), connection, rows, rounds, folder)
+    path = folder / "users.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        compare_bounds("SQLite", f"sqlite:///{path}", connection, sqlite_rows, rounds, folder)
+    path.unlink()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="*", default=[10**6, 10**7, 10**8])
     parser.add_argument("--user-rows", type=int, default=10**7)
+    parser.add_argument("--database-rows", type=int, default=5 * 10**6)
+    parser.add_argument("--sqlite-rows", type=int, default=10**6)
+    parser.add_argument("--only", choices=["files", "databases"], default="files")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path("bench-data"))
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
     if options.quick:
         options.rows, options.user_rows, options.rounds = [1000], 1000, 1
+        options.database_rows = options.sqlite_rows = 1000
     options.folder.mkdir(exist_ok=True)
-    compare_rows(options.rows, options.rounds, options.folder)
-    compare_users(options.user_rows, options.rounds, options.folder)
+    if options.only == "files":
+        compare_rows(options.rows, options.rounds, options.folder)
+        compare_users(options.user_rows, options.rounds, options.folder)
+    else:
+        compare_databases(options.database_rows, options.sqlite_rows, options.rounds, options.folder)
 
 
 if __name__ == "__main__":
