@@ -120,18 +120,20 @@ def beside_sqlite(table: Any, opened: AbstractContextManager[Any]) -> Iterator[N
     """Let :func:`in_duckdb` have the rows of a Narwhals table of SQLite while the block runs: DuckDB is opened then."""
     held = id(table.to_native().get_backend().con)
     with ExitStack() as stack:
+        before = _BESIDE.get(held)
         _BESIDE[held] = cache(lambda: stack.enter_context(opened))
         try:
             yield
         finally:
-            del _BESIDE[held]
+            # A caller's connection may hold two sources that are open.
+            _BESIDE.pop(held) if before is None else _BESIDE.update({held: before})
 
 
 def in_duckdb(query: Any) -> Any | None:
     """Return the rows of a query of texts and whole numbers as a relation of DuckDB; None if no source is open.
 
     They are read once, by one query, in this thread, and stay in this process: SQLite has no hash, and takes many times
-    as long for windows. Texts are the bytes that SQLite holds, whatever they are.
+    as long for windows. A text that is not UTF-8 is refused.
     """
     import pyarrow as pa
 
@@ -150,13 +152,9 @@ def in_duckdb(query: Any) -> Any | None:
     kinds = {name: pa.string() if kind.is_string() else pa.int64() for name, kind in native.schema().items()}
     schema, table, connection = pa.schema(kinds), f"of_sqlite_{next(_NUMBERS)}", beside()
     connection.from_arrow(schema.empty_table()).create(table)
-    before, backend.con.text_factory = backend.con.text_factory, bytes
-    try:
-        read = _batches(backend.con.execute(str(to_sql(native, dialect="sqlite"))), schema)
-        while some := list(islice(read, _AT_ONCE)):
-            connection.from_arrow(pa.Table.from_batches(some)).insert_into(table)
-    finally:
-        backend.con.text_factory = before
+    read = _batches(backend.con.execute(str(to_sql(native, dialect="sqlite"))), schema)
+    while some := list(islice(read, _AT_ONCE)):
+        connection.from_arrow(pa.Table.from_batches(some)).insert_into(table)
     return connection.table(table)
 
 
@@ -164,16 +162,8 @@ def _batches(cursor: Any, schema: Any) -> Iterator[Any]:
     import pyarrow as pa
 
     while rows := cursor.fetchmany(_ROWS):
-        columns = map(_column, zip(*rows, strict=True), schema.types)
+        columns = map(pa.array, zip(*rows, strict=True), schema.types)
         yield pa.RecordBatch.from_arrays(list(columns), schema=schema)
-
-
-def _column(values: tuple[Any, ...], kind: Any) -> Any:
-    import pyarrow as pa
-
-    if not pa.types.is_string(kind):
-        return pa.array(values, kind)
-    return pa.array(values, pa.binary()).cast(kind, safe=False)
 
 
 def _declared(kind: Any, *, is_table: bool) -> Declared:
