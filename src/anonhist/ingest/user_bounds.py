@@ -14,7 +14,8 @@ DuckDB and Spark have two plans each, which keep the same rows and differ in tim
 that reads its input once: *pairs* takes running sums over counts of equal rows, and is chosen if that halves the rows
 of one in sixty-four users, picked by a hash; *rows* numbers them one by one. Spark: *lists* collects each user's rows
 in memory; *windows* sorts, which can spill, for whole buckets of users (by a hash without a key) that have many rows in
-all.
+all. PostgreSQL has *pairs* alone, in one sorted order. SQLite has no hash, and windows take it long: its rows are
+streamed into DuckDB (see :func:`~anonhist.ingest.sqlite_values.in_duckdb`).
 """
 
 from __future__ import annotations
