@@ -55,6 +55,13 @@ SHAPES: dict[str, tuple[list[set[str]], list[set[str]]]] = {
     "counts as text": (_COUNTED, []),
     "prevalences": ([{"count"}], []),
 }
+# PostgreSQL counts equal rows of users first.
+_PAIRS = {
+    "events, five of each user": {"user", "label"},
+    "groups, five items of each user": {"user", "group", "label"},
+    "groups, one of each user": {"user", "group", "label"},
+    "windows of days, five items of each user": {"user", "at_day", "label"},
+}
 HASHES = {
     "athena": "LOWER(TO_HEX(MD5(TO_UTF8({}))))",
     "bigquery": "TO_HEX(MD5({}))",
@@ -119,7 +126,10 @@ def test_a_condition_is_refused_by_the_schema_where_an_engine_compares_otherwise
 def test_sums_run_over_rows_and_groups_have_their_columns(dialect: str) -> None:
     for query, (groups, partitions) in SHAPES.items():
         tree = sqlglot.parse_one(compiled(dialect, query), read=dialect)
-        assert [_columns_of_group(group) for group in tree.find_all(sge.Group)] == groups, query
+        found_groups = [_columns_of_group(group) for group in tree.find_all(sge.Group)]
+        if dialect == "postgres" and query in _PAIRS:
+            found_groups.remove(_PAIRS[query])
+        assert found_groups == groups, query
         running = [window for window in tree.find_all(sge.Window) if isinstance(window.this, sge.Sum)]
         found = [sorted(_names(window.args["partition_by"])) for window in running]
         assert sorted(found) == sorted(map(sorted, partitions)), query

@@ -225,31 +225,34 @@ def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str]
         pairs, order = with_utf8(pairs, order), [f"{each}_bytes" for each in order]
     native = pairs.to_native()
     whole = ibis.window(group_by=bound.within, preceding=None, following=None)
-    ordered = [ibis.asc(native[each], nulls_first=True) for each in order]
-    running = ibis.window(group_by=bound.within, order_by=ordered, preceding=None, following=0)
+
+    def running(pairs: Any) -> Any:
+        ordered = [ibis.asc(pairs[each], nulls_first=True) for each in order]
+        return ibis.window(group_by=bound.within, order_by=ordered, preceding=None, following=0)
+
     # Sums are decimals there, and quotients floats, unless functions of its whole numbers are called.
     as_whole, quotient = (engine_function(each, *["int64"] * many) for each, many in (("int8", 2), ("int8div", 3)))
-    summed = native.mutate(
-        last=as_whole(native.items.sum().over(running)),
+    counted = native.mutate(
         total=as_whole(native.items.sum().over(whole)),
         **{each: native[each].min().over(whole) for each in names},
     )
+    few, many = counted.filter(counted.total <= bound.most), counted.filter(counted.total > bound.most)
+    summed = many.mutate(last=as_whole(many.items.sum().over(running(many))))
     # Formed once for each user, at the first row, and passed on by a window.
-    is_first = (summed.total > bound.most) & (summed["last"] == summed["items"])
     text = f"{bound.key} " + summed[name]
     for each in bound.within[1:]:
         text = text + "\n" + summed[each]
+    is_first = summed["last"] == summed["items"]
     hashed = summed.mutate(**{HASH: is_first.ifelse(md5_of_ibis("postgres")(text), None)})
-    started = hashed.mutate(start=number_of_ibis("postgres", hashed[HASH]).max().over(running))
+    started = hashed.mutate(start=number_of_ibis("postgres", hashed[HASH]).max().over(running(hashed)))
     items, last, total = started["items"], started["last"], started["total"]
     before, after = (quotient(end * bound.most + started["start"] % total, total) for end in (last - items, last))
-    is_whole = total <= bound.most
-    times = ibis.cases(
-        (is_whole | (started[NAMED] == 0) if NAMED in kept else is_whole, items),
-        (total <= largest // bound.most, after - before),
-        else_=0,
-    )
-    return nw.from_native(started.mutate(**{TIMES: times}).filter(ibis._[TIMES] > 0).select(*kept, TIMES))
+    times = (total <= largest // bound.most).ifelse(after - before, 0)
+    if NAMED in kept:
+        times = (started[NAMED] == 0).ifelse(items, times)
+    sampled = started.mutate(**{TIMES: times}).filter(ibis._[TIMES] > 0)
+    columns = [*kept, TIMES]
+    return nw.from_native(few.mutate(**{TIMES: few["items"]}).select(*columns).union(sampled.select(*columns)))
 
 
 # Of a user with so many rows that products would pass 2^62, 9·10^17 where five of each count, none does.

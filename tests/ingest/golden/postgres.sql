@@ -67,257 +67,280 @@ FROM (
 ) AS "t5";
 
 -- events, five of each user
+WITH "t6" AS (
+  SELECT
+    "t5"."user",
+    "t5"."label",
+    "t5"."items",
+    INT8(
+      SUM("t5"."items") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+    ) AS "total"
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        "t3"."user",
+        "t3"."label",
+        COUNT(*) AS "items"
+      FROM (
+        SELECT
+          "t2"."label" || NAME('') AS "label",
+          "t2"."user",
+          "t2"."one"
+        FROM (
+          SELECT
+            "t1"."query" AS "label",
+            "t1"."user",
+            1 AS "one"
+          FROM (
+            SELECT
+              "t0"."query",
+              "t0"."user",
+              "t0"."ts",
+              "t0"."price",
+              "t0"."country",
+              "t0"."seen",
+              TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+              "t0"."count",
+              "t0"."share",
+              "t0"."written",
+              NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+            FROM (
+              SELECT
+                (
+                  "query" || ''
+                ) COLLATE "C" AS "query",
+                (
+                  "user" || ''
+                ) COLLATE "C" AS "user",
+                "ts",
+                "price",
+                (
+                  "country" || ''
+                ) COLLATE "C" AS "country",
+                "seen",
+                "zoned",
+                "count",
+                "share",
+                (
+                  "written" || ''
+                ) COLLATE "C" AS "written",
+                "amount"
+              FROM "events"
+            ) AS "t0"
+          ) AS "t1"
+          WHERE
+            NOT (
+              (
+                "t1"."user" IS NULL
+              ) OR (
+                "t1"."query" IS NULL
+              )
+            )
+        ) AS "t2"
+      ) AS "t3"
+      GROUP BY
+        1,
+        2
+    ) AS "t4"
+  ) AS "t5"
+)
 SELECT
   *
 FROM (
   SELECT
-    "t12"."count",
-    "t12"."is_null",
+    "t17"."count",
+    "t17"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t11"."count",
-      "t11"."label" IS NULL AS "is_null"
+      "t16"."count",
+      "t16"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t10"."label",
-        COALESCE(SUM("t10"."times"), 0) AS "count"
+        "t15"."label",
+        COALESCE(SUM("t15"."times"), 0) AS "count"
       FROM (
         SELECT
-          "t9"."label",
-          "t9"."times"
+          *
         FROM (
           SELECT
-            "t8"."user",
-            "t8"."label",
-            "t8"."items",
-            "t8"."last",
-            "t8"."total",
-            "t8"."hash",
-            "t8"."start",
-            CASE
-              WHEN "t8"."total" <= 5
-              THEN "t8"."items"
-              WHEN "t8"."total" <= 922337203685477580
-              THEN INT8DIV((
-                "t8"."last" * 5
-              ) + (
-                "t8"."start" % "t8"."total"
-              ), "t8"."total") - INT8DIV(
-                (
-                  (
-                    "t8"."last" - "t8"."items"
-                  ) * 5
-                ) + (
-                  "t8"."start" % "t8"."total"
-                ),
-                "t8"."total"
-              )
-              ELSE 0
-            END AS "times"
+            "t7"."label",
+            "t7"."items" AS "times"
+          FROM "t6" AS "t7"
+          WHERE
+            "t7"."total" <= 5
+        ) AS "t8"
+        UNION ALL
+        SELECT
+          *
+        FROM (
+          SELECT
+            "t13"."label",
+            "t13"."times"
           FROM (
             SELECT
-              "t7"."user",
-              "t7"."label",
-              "t7"."items",
-              "t7"."last",
-              "t7"."total",
-              "t7"."hash",
-              MAX(
-                (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      0
-                    )
-                  ) * 1099511627776
+              "t12"."user",
+              "t12"."label",
+              "t12"."items",
+              "t12"."total",
+              "t12"."last",
+              "t12"."hash",
+              "t12"."start",
+              CASE
+                WHEN "t12"."total" <= 922337203685477580
+                THEN INT8DIV((
+                  "t12"."last" * 5
                 ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      1
-                    )
-                  ) * 4294967296
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      2
-                    )
-                  ) * 16777216
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      3
-                    )
-                  ) * 65536
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      4
-                    )
-                  ) * 256
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      5
-                    )
-                  ) * 1
+                  "t12"."start" % "t12"."total"
+                ), "t12"."total") - INT8DIV(
+                  (
+                    (
+                      "t12"."last" - "t12"."items"
+                    ) * 5
+                  ) + (
+                    "t12"."start" % "t12"."total"
+                  ),
+                  "t12"."total"
                 )
-              ) OVER (
-                PARTITION BY "t7"."user"
-                ORDER BY "t7"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              ) AS "start"
+                ELSE 0
+              END AS "times"
             FROM (
               SELECT
-                "t6"."user",
-                "t6"."label",
-                "t6"."items",
-                "t6"."last",
-                "t6"."total",
-                CASE
-                  WHEN (
-                    "t6"."total" > 5
-                  ) AND (
-                    "t6"."last" = "t6"."items"
+                "t11"."user",
+                "t11"."label",
+                "t11"."items",
+                "t11"."total",
+                "t11"."last",
+                "t11"."hash",
+                MAX(
+                  (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        0
+                      )
+                    ) * 1099511627776
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        1
+                      )
+                    ) * 4294967296
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        2
+                      )
+                    ) * 16777216
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        3
+                      )
+                    ) * 65536
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        4
+                      )
+                    ) * 256
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        5
+                      )
+                    ) * 1
                   )
-                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t6"."user")
-                  ELSE NULL
-                END AS "hash"
+                ) OVER (
+                  PARTITION BY "t11"."user"
+                  ORDER BY "t11"."label" ASC NULLS FIRST
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                ) AS "start"
               FROM (
                 SELECT
-                  "t5"."user",
-                  "t5"."label",
-                  "t5"."items",
-                  INT8(
-                    SUM("t5"."items") OVER (
-                      PARTITION BY "t5"."user"
-                      ORDER BY "t5"."label" ASC NULLS FIRST
-                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                    )
-                  ) AS "last",
-                  INT8(
-                    SUM("t5"."items") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-                  ) AS "total"
+                  "t10"."user",
+                  "t10"."label",
+                  "t10"."items",
+                  "t10"."total",
+                  "t10"."last",
+                  CASE
+                    WHEN "t10"."last" = "t10"."items"
+                    THEN MD5('0123456789abcdef0123456789abcdef ' || "t10"."user")
+                    ELSE NULL
+                  END AS "hash"
                 FROM (
                   SELECT
-                    *
+                    "t9"."user",
+                    "t9"."label",
+                    "t9"."items",
+                    "t9"."total",
+                    INT8(
+                      SUM("t9"."items") OVER (
+                        PARTITION BY "t9"."user"
+                        ORDER BY "t9"."label" ASC NULLS FIRST
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                      )
+                    ) AS "last"
                   FROM (
                     SELECT
-                      "t3"."user",
-                      "t3"."label",
-                      COUNT(*) AS "items"
-                    FROM (
-                      SELECT
-                        "t2"."label" || NAME('') AS "label",
-                        "t2"."user",
-                        "t2"."one"
-                      FROM (
-                        SELECT
-                          "t1"."query" AS "label",
-                          "t1"."user",
-                          1 AS "one"
-                        FROM (
-                          SELECT
-                            "t0"."query",
-                            "t0"."user",
-                            "t0"."ts",
-                            "t0"."price",
-                            "t0"."country",
-                            "t0"."seen",
-                            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
-                            "t0"."count",
-                            "t0"."share",
-                            "t0"."written",
-                            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                          FROM (
-                            SELECT
-                              (
-                                "query" || ''
-                              ) COLLATE "C" AS "query",
-                              (
-                                "user" || ''
-                              ) COLLATE "C" AS "user",
-                              "ts",
-                              "price",
-                              (
-                                "country" || ''
-                              ) COLLATE "C" AS "country",
-                              "seen",
-                              "zoned",
-                              "count",
-                              "share",
-                              (
-                                "written" || ''
-                              ) COLLATE "C" AS "written",
-                              "amount"
-                            FROM "events"
-                          ) AS "t0"
-                        ) AS "t1"
-                        WHERE
-                          NOT (
-                            (
-                              "t1"."user" IS NULL
-                            ) OR (
-                              "t1"."query" IS NULL
-                            )
-                          )
-                      ) AS "t2"
-                    ) AS "t3"
-                    GROUP BY
-                      1,
-                      2
-                  ) AS "t4"
-                ) AS "t5"
-              ) AS "t6"
-            ) AS "t7"
-          ) AS "t8"
-        ) AS "t9"
-        WHERE
-          "t9"."times" > 0
-      ) AS "t10"
+                      *
+                    FROM "t6" AS "t7"
+                    WHERE
+                      "t7"."total" > 5
+                  ) AS "t9"
+                ) AS "t10"
+              ) AS "t11"
+            ) AS "t12"
+          ) AS "t13"
+          WHERE
+            "t13"."times" > 0
+        ) AS "t14"
+      ) AS "t15"
       GROUP BY
         1
-    ) AS "t11"
-  ) AS "t12"
+    ) AS "t16"
+  ) AS "t17"
   GROUP BY
     1,
     2
-) AS "t13";
+) AS "t18";
 
 -- events, the first five of each user
 SELECT
@@ -1714,593 +1737,643 @@ FROM (
 ) AS "t7";
 
 -- groups, five items of each user
+WITH "t6" AS (
+  SELECT
+    "t5"."user",
+    "t5"."group",
+    "t5"."label",
+    "t5"."items",
+    INT8(
+      SUM("t5"."items") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+    ) AS "total"
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        "t3"."user",
+        "t3"."group",
+        "t3"."label",
+        COUNT(*) AS "items"
+      FROM (
+        SELECT
+          "t2"."label" || NAME('') AS "label",
+          "t2"."user",
+          "t2"."one",
+          "t2"."group" || NAME('') AS "group"
+        FROM (
+          SELECT
+            "t1"."query" AS "label",
+            "t1"."user",
+            1 AS "one",
+            "t1"."country" AS "group"
+          FROM (
+            SELECT
+              "t0"."query",
+              "t0"."user",
+              "t0"."ts",
+              "t0"."price",
+              "t0"."country",
+              "t0"."seen",
+              TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+              "t0"."count",
+              "t0"."share",
+              "t0"."written",
+              NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+            FROM (
+              SELECT
+                (
+                  "query" || ''
+                ) COLLATE "C" AS "query",
+                (
+                  "user" || ''
+                ) COLLATE "C" AS "user",
+                "ts",
+                "price",
+                (
+                  "country" || ''
+                ) COLLATE "C" AS "country",
+                "seen",
+                "zoned",
+                "count",
+                "share",
+                (
+                  "written" || ''
+                ) COLLATE "C" AS "written",
+                "amount"
+              FROM "events"
+            ) AS "t0"
+          ) AS "t1"
+          WHERE
+            NOT (
+              (
+                "t1"."user" IS NULL
+              ) OR (
+                "t1"."query" IS NULL
+              )
+            )
+            AND CASE WHEN "t1"."country" IS NULL THEN NULL ELSE "t1"."country" IN ('de', 'fr') END
+        ) AS "t2"
+      ) AS "t3"
+      GROUP BY
+        1,
+        2,
+        3
+    ) AS "t4"
+  ) AS "t5"
+)
 SELECT
-  "t13"."count",
-  "t13"."is_null",
-  "t13"."prevalence",
-  "t13"."group"
+  "t18"."count",
+  "t18"."is_null",
+  "t18"."prevalence",
+  "t18"."group"
 FROM (
   SELECT
-    "t12"."count",
-    "t12"."is_null",
-    "t12"."group",
+    "t17"."count",
+    "t17"."is_null",
+    "t17"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t11"."count",
-      "t11"."group",
-      "t11"."label" IS NULL AS "is_null"
+      "t16"."count",
+      "t16"."group",
+      "t16"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t10"."label",
-        "t10"."group",
-        COALESCE(SUM("t10"."times"), 0) AS "count"
+        "t15"."label",
+        "t15"."group",
+        COALESCE(SUM("t15"."times"), 0) AS "count"
       FROM (
         SELECT
-          "t9"."label",
-          "t9"."group",
-          "t9"."times"
+          *
         FROM (
           SELECT
-            "t8"."user",
-            "t8"."group",
-            "t8"."label",
-            "t8"."items",
-            "t8"."last",
-            "t8"."total",
-            "t8"."hash",
-            "t8"."start",
-            CASE
-              WHEN "t8"."total" <= 5
-              THEN "t8"."items"
-              WHEN "t8"."total" <= 922337203685477580
-              THEN INT8DIV((
-                "t8"."last" * 5
-              ) + (
-                "t8"."start" % "t8"."total"
-              ), "t8"."total") - INT8DIV(
-                (
-                  (
-                    "t8"."last" - "t8"."items"
-                  ) * 5
-                ) + (
-                  "t8"."start" % "t8"."total"
-                ),
-                "t8"."total"
-              )
-              ELSE 0
-            END AS "times"
+            "t7"."label",
+            "t7"."group",
+            "t7"."items" AS "times"
+          FROM "t6" AS "t7"
+          WHERE
+            "t7"."total" <= 5
+        ) AS "t8"
+        UNION ALL
+        SELECT
+          *
+        FROM (
+          SELECT
+            "t13"."label",
+            "t13"."group",
+            "t13"."times"
           FROM (
             SELECT
-              "t7"."user",
-              "t7"."group",
-              "t7"."label",
-              "t7"."items",
-              "t7"."last",
-              "t7"."total",
-              "t7"."hash",
-              MAX(
-                (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      0
-                    )
-                  ) * 1099511627776
+              "t12"."user",
+              "t12"."group",
+              "t12"."label",
+              "t12"."items",
+              "t12"."total",
+              "t12"."last",
+              "t12"."hash",
+              "t12"."start",
+              CASE
+                WHEN "t12"."total" <= 922337203685477580
+                THEN INT8DIV((
+                  "t12"."last" * 5
                 ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      1
-                    )
-                  ) * 4294967296
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      2
-                    )
-                  ) * 16777216
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      3
-                    )
-                  ) * 65536
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      4
-                    )
-                  ) * 256
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t7"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      5
-                    )
-                  ) * 1
+                  "t12"."start" % "t12"."total"
+                ), "t12"."total") - INT8DIV(
+                  (
+                    (
+                      "t12"."last" - "t12"."items"
+                    ) * 5
+                  ) + (
+                    "t12"."start" % "t12"."total"
+                  ),
+                  "t12"."total"
                 )
-              ) OVER (
-                PARTITION BY "t7"."user"
-                ORDER BY "t7"."group" ASC NULLS FIRST, "t7"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              ) AS "start"
+                ELSE 0
+              END AS "times"
             FROM (
               SELECT
-                "t6"."user",
-                "t6"."group",
-                "t6"."label",
-                "t6"."items",
-                "t6"."last",
-                "t6"."total",
-                CASE
-                  WHEN (
-                    "t6"."total" > 5
-                  ) AND (
-                    "t6"."last" = "t6"."items"
+                "t11"."user",
+                "t11"."group",
+                "t11"."label",
+                "t11"."items",
+                "t11"."total",
+                "t11"."last",
+                "t11"."hash",
+                MAX(
+                  (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        0
+                      )
+                    ) * 1099511627776
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        1
+                      )
+                    ) * 4294967296
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        2
+                      )
+                    ) * 16777216
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        3
+                      )
+                    ) * 65536
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        4
+                      )
+                    ) * 256
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t11"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        5
+                      )
+                    ) * 1
                   )
-                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t6"."user")
-                  ELSE NULL
-                END AS "hash"
+                ) OVER (
+                  PARTITION BY "t11"."user"
+                  ORDER BY "t11"."group" ASC NULLS FIRST, "t11"."label" ASC NULLS FIRST
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                ) AS "start"
               FROM (
                 SELECT
-                  "t5"."user",
-                  "t5"."group",
-                  "t5"."label",
-                  "t5"."items",
-                  INT8(
-                    SUM("t5"."items") OVER (
-                      PARTITION BY "t5"."user"
-                      ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                    )
-                  ) AS "last",
-                  INT8(
-                    SUM("t5"."items") OVER (PARTITION BY "t5"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-                  ) AS "total"
+                  "t10"."user",
+                  "t10"."group",
+                  "t10"."label",
+                  "t10"."items",
+                  "t10"."total",
+                  "t10"."last",
+                  CASE
+                    WHEN "t10"."last" = "t10"."items"
+                    THEN MD5('0123456789abcdef0123456789abcdef ' || "t10"."user")
+                    ELSE NULL
+                  END AS "hash"
                 FROM (
                   SELECT
-                    *
+                    "t9"."user",
+                    "t9"."group",
+                    "t9"."label",
+                    "t9"."items",
+                    "t9"."total",
+                    INT8(
+                      SUM("t9"."items") OVER (
+                        PARTITION BY "t9"."user"
+                        ORDER BY "t9"."group" ASC NULLS FIRST, "t9"."label" ASC NULLS FIRST
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                      )
+                    ) AS "last"
                   FROM (
                     SELECT
-                      "t3"."user",
-                      "t3"."group",
-                      "t3"."label",
-                      COUNT(*) AS "items"
-                    FROM (
-                      SELECT
-                        "t2"."label" || NAME('') AS "label",
-                        "t2"."user",
-                        "t2"."one",
-                        "t2"."group" || NAME('') AS "group"
-                      FROM (
-                        SELECT
-                          "t1"."query" AS "label",
-                          "t1"."user",
-                          1 AS "one",
-                          "t1"."country" AS "group"
-                        FROM (
-                          SELECT
-                            "t0"."query",
-                            "t0"."user",
-                            "t0"."ts",
-                            "t0"."price",
-                            "t0"."country",
-                            "t0"."seen",
-                            TIMEZONE('UTC', "t0"."zoned") AS "zoned",
-                            "t0"."count",
-                            "t0"."share",
-                            "t0"."written",
-                            NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                          FROM (
-                            SELECT
-                              (
-                                "query" || ''
-                              ) COLLATE "C" AS "query",
-                              (
-                                "user" || ''
-                              ) COLLATE "C" AS "user",
-                              "ts",
-                              "price",
-                              (
-                                "country" || ''
-                              ) COLLATE "C" AS "country",
-                              "seen",
-                              "zoned",
-                              "count",
-                              "share",
-                              (
-                                "written" || ''
-                              ) COLLATE "C" AS "written",
-                              "amount"
-                            FROM "events"
-                          ) AS "t0"
-                        ) AS "t1"
-                        WHERE
-                          NOT (
-                            (
-                              "t1"."user" IS NULL
-                            ) OR (
-                              "t1"."query" IS NULL
-                            )
-                          )
-                          AND CASE WHEN "t1"."country" IS NULL THEN NULL ELSE "t1"."country" IN ('de', 'fr') END
-                      ) AS "t2"
-                    ) AS "t3"
-                    GROUP BY
-                      1,
-                      2,
-                      3
-                  ) AS "t4"
-                ) AS "t5"
-              ) AS "t6"
-            ) AS "t7"
-          ) AS "t8"
-        ) AS "t9"
-        WHERE
-          "t9"."times" > 0
-      ) AS "t10"
+                      *
+                    FROM "t6" AS "t7"
+                    WHERE
+                      "t7"."total" > 5
+                  ) AS "t9"
+                ) AS "t10"
+              ) AS "t11"
+            ) AS "t12"
+          ) AS "t13"
+          WHERE
+            "t13"."times" > 0
+        ) AS "t14"
+      ) AS "t15"
       GROUP BY
         1,
         2
-    ) AS "t11"
-  ) AS "t12"
+    ) AS "t16"
+  ) AS "t17"
   GROUP BY
     1,
     2,
     3
-) AS "t13";
+) AS "t18";
 
 -- groups, one of each user
+WITH "t9" AS (
+  SELECT
+    "t8"."user",
+    "t8"."group",
+    "t8"."label",
+    "t8"."items",
+    INT8(
+      SUM("t8"."items") OVER (
+        PARTITION BY "t8"."user", "t8"."group"
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+      )
+    ) AS "total"
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        "t6"."user",
+        "t6"."group",
+        "t6"."label",
+        COUNT(*) AS "items"
+      FROM (
+        SELECT
+          "t5"."label" || NAME('') AS "label",
+          "t5"."user",
+          "t5"."one",
+          "t5"."group" || NAME('') AS "group"
+        FROM (
+          SELECT
+            "t4"."label",
+            "t4"."user",
+            "t4"."one",
+            "t4"."group"
+          FROM (
+            SELECT
+              "t3"."label",
+              "t3"."user",
+              "t3"."user_name",
+              "t3"."one",
+              "t3"."group",
+              "t3"."occurrence",
+              "t3"."hash",
+              (
+                DENSE_RANK() OVER (
+                  PARTITION BY "t3"."user"
+                  ORDER BY "t3"."hash" || "t3"."group" ASC
+                  RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                ) - 1
+              ) + 1 AS "group_rank"
+            FROM (
+              SELECT
+                "t2"."label",
+                "t2"."user",
+                "t2"."user_name",
+                "t2"."one",
+                "t2"."group",
+                "t2"."occurrence",
+                MD5(
+                  '0123456789abcdef0123456789abcdef' || CAST("t2"."occurrence" AS VARCHAR) || ' ' || "t2"."user_name" || '
+' || CASE WHEN "t2"."group" IS NULL THEN '' ELSE '=' || "t2"."group" END
+                ) AS "hash"
+              FROM (
+                SELECT
+                  "t1"."query" AS "label",
+                  "t1"."user",
+                  "t1"."user" AS "user_name",
+                  1 AS "one",
+                  "t1"."country" AS "group",
+                  0 AS "occurrence"
+                FROM (
+                  SELECT
+                    "t0"."query",
+                    "t0"."user",
+                    "t0"."ts",
+                    "t0"."price",
+                    "t0"."country",
+                    "t0"."seen",
+                    TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    "t0"."written",
+                    NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+                  FROM (
+                    SELECT
+                      (
+                        "query" || ''
+                      ) COLLATE "C" AS "query",
+                      (
+                        "user" || ''
+                      ) COLLATE "C" AS "user",
+                      "ts",
+                      "price",
+                      (
+                        "country" || ''
+                      ) COLLATE "C" AS "country",
+                      "seen",
+                      "zoned",
+                      "count",
+                      "share",
+                      (
+                        "written" || ''
+                      ) COLLATE "C" AS "written",
+                      "amount"
+                    FROM "events"
+                  ) AS "t0"
+                ) AS "t1"
+                WHERE
+                  NOT (
+                    (
+                      "t1"."user" IS NULL
+                    ) OR (
+                      "t1"."query" IS NULL
+                    )
+                  )
+                  AND CASE WHEN "t1"."country" IS NULL THEN NULL ELSE "t1"."country" IN ('de', 'fr') END
+              ) AS "t2"
+            ) AS "t3"
+          ) AS "t4"
+          WHERE
+            "t4"."group_rank" <= 1
+        ) AS "t5"
+      ) AS "t6"
+      GROUP BY
+        1,
+        2,
+        3
+    ) AS "t7"
+  ) AS "t8"
+)
 SELECT
-  "t16"."count",
-  "t16"."is_null",
-  "t16"."prevalence",
-  "t16"."group"
+  "t21"."count",
+  "t21"."is_null",
+  "t21"."prevalence",
+  "t21"."group"
 FROM (
   SELECT
-    "t15"."count",
-    "t15"."is_null",
-    "t15"."group",
+    "t20"."count",
+    "t20"."is_null",
+    "t20"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t14"."count",
-      "t14"."group",
-      "t14"."label" IS NULL AS "is_null"
+      "t19"."count",
+      "t19"."group",
+      "t19"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t13"."label",
-        "t13"."group",
-        COALESCE(SUM("t13"."times"), 0) AS "count"
+        "t18"."label",
+        "t18"."group",
+        COALESCE(SUM("t18"."times"), 0) AS "count"
       FROM (
         SELECT
-          "t12"."label",
-          "t12"."group",
-          "t12"."times"
+          *
         FROM (
           SELECT
-            "t11"."user",
-            "t11"."group",
-            "t11"."label",
-            "t11"."items",
-            "t11"."last",
-            "t11"."total",
-            "t11"."hash",
-            "t11"."start",
-            CASE
-              WHEN "t11"."total" <= 5
-              THEN "t11"."items"
-              WHEN "t11"."total" <= 922337203685477580
-              THEN INT8DIV((
-                "t11"."last" * 5
-              ) + (
-                "t11"."start" % "t11"."total"
-              ), "t11"."total") - INT8DIV(
-                (
-                  (
-                    "t11"."last" - "t11"."items"
-                  ) * 5
-                ) + (
-                  "t11"."start" % "t11"."total"
-                ),
-                "t11"."total"
-              )
-              ELSE 0
-            END AS "times"
+            "t10"."label",
+            "t10"."group",
+            "t10"."items" AS "times"
+          FROM "t9" AS "t10"
+          WHERE
+            "t10"."total" <= 5
+        ) AS "t11"
+        UNION ALL
+        SELECT
+          *
+        FROM (
+          SELECT
+            "t16"."label",
+            "t16"."group",
+            "t16"."times"
           FROM (
             SELECT
-              "t10"."user",
-              "t10"."group",
-              "t10"."label",
-              "t10"."items",
-              "t10"."last",
-              "t10"."total",
-              "t10"."hash",
-              MAX(
-                (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t10"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      0
-                    )
-                  ) * 1099511627776
+              "t15"."user",
+              "t15"."group",
+              "t15"."label",
+              "t15"."items",
+              "t15"."total",
+              "t15"."last",
+              "t15"."hash",
+              "t15"."start",
+              CASE
+                WHEN "t15"."total" <= 922337203685477580
+                THEN INT8DIV((
+                  "t15"."last" * 5
                 ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t10"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      1
-                    )
-                  ) * 4294967296
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t10"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      2
-                    )
-                  ) * 16777216
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t10"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      3
-                    )
-                  ) * 65536
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t10"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      4
-                    )
-                  ) * 256
-                ) + (
-                  INT8(
-                    GET_BYTE(
-                      DECODE(
-                        SUBSTRING("t10"."hash" FROM CASE WHEN (
-                          0 + 1
-                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t10"."hash") END FOR 12),
-                        'hex'
-                      ),
-                      5
-                    )
-                  ) * 1
+                  "t15"."start" % "t15"."total"
+                ), "t15"."total") - INT8DIV(
+                  (
+                    (
+                      "t15"."last" - "t15"."items"
+                    ) * 5
+                  ) + (
+                    "t15"."start" % "t15"."total"
+                  ),
+                  "t15"."total"
                 )
-              ) OVER (
-                PARTITION BY "t10"."user", "t10"."group"
-                ORDER BY "t10"."group" ASC NULLS FIRST, "t10"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              ) AS "start"
+                ELSE 0
+              END AS "times"
             FROM (
               SELECT
-                "t9"."user",
-                "t9"."group",
-                "t9"."label",
-                "t9"."items",
-                "t9"."last",
-                "t9"."total",
-                CASE
-                  WHEN (
-                    "t9"."total" > 5
-                  ) AND (
-                    "t9"."last" = "t9"."items"
+                "t14"."user",
+                "t14"."group",
+                "t14"."label",
+                "t14"."items",
+                "t14"."total",
+                "t14"."last",
+                "t14"."hash",
+                MAX(
+                  (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t14"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        0
+                      )
+                    ) * 1099511627776
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t14"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        1
+                      )
+                    ) * 4294967296
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t14"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        2
+                      )
+                    ) * 16777216
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t14"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        3
+                      )
+                    ) * 65536
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t14"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        4
+                      )
+                    ) * 256
+                  ) + (
+                    INT8(
+                      GET_BYTE(
+                        DECODE(
+                          SUBSTRING("t14"."hash" FROM CASE WHEN (
+                            0 + 1
+                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
+                          'hex'
+                        ),
+                        5
+                      )
+                    ) * 1
                   )
-                  THEN MD5(
-                    '0123456789abcdef0123456789abcdef ' || "t9"."user" || '
-' || "t9"."group"
-                  )
-                  ELSE NULL
-                END AS "hash"
+                ) OVER (
+                  PARTITION BY "t14"."user", "t14"."group"
+                  ORDER BY "t14"."group" ASC NULLS FIRST, "t14"."label" ASC NULLS FIRST
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                ) AS "start"
               FROM (
                 SELECT
-                  "t8"."user",
-                  "t8"."group",
-                  "t8"."label",
-                  "t8"."items",
-                  INT8(
-                    SUM("t8"."items") OVER (
-                      PARTITION BY "t8"."user", "t8"."group"
-                      ORDER BY "t8"."group" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
-                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  "t13"."user",
+                  "t13"."group",
+                  "t13"."label",
+                  "t13"."items",
+                  "t13"."total",
+                  "t13"."last",
+                  CASE
+                    WHEN "t13"."last" = "t13"."items"
+                    THEN MD5(
+                      '0123456789abcdef0123456789abcdef ' || "t13"."user" || '
+' || "t13"."group"
                     )
-                  ) AS "last",
-                  INT8(
-                    SUM("t8"."items") OVER (
-                      PARTITION BY "t8"."user", "t8"."group"
-                      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                    )
-                  ) AS "total"
+                    ELSE NULL
+                  END AS "hash"
                 FROM (
                   SELECT
-                    *
+                    "t12"."user",
+                    "t12"."group",
+                    "t12"."label",
+                    "t12"."items",
+                    "t12"."total",
+                    INT8(
+                      SUM("t12"."items") OVER (
+                        PARTITION BY "t12"."user", "t12"."group"
+                        ORDER BY "t12"."group" ASC NULLS FIRST, "t12"."label" ASC NULLS FIRST
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                      )
+                    ) AS "last"
                   FROM (
                     SELECT
-                      "t6"."user",
-                      "t6"."group",
-                      "t6"."label",
-                      COUNT(*) AS "items"
-                    FROM (
-                      SELECT
-                        "t5"."label" || NAME('') AS "label",
-                        "t5"."user",
-                        "t5"."one",
-                        "t5"."group" || NAME('') AS "group"
-                      FROM (
-                        SELECT
-                          "t4"."label",
-                          "t4"."user",
-                          "t4"."one",
-                          "t4"."group"
-                        FROM (
-                          SELECT
-                            "t3"."label",
-                            "t3"."user",
-                            "t3"."user_name",
-                            "t3"."one",
-                            "t3"."group",
-                            "t3"."occurrence",
-                            "t3"."hash",
-                            (
-                              DENSE_RANK() OVER (
-                                PARTITION BY "t3"."user"
-                                ORDER BY "t3"."hash" || "t3"."group" ASC
-                                RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                              ) - 1
-                            ) + 1 AS "group_rank"
-                          FROM (
-                            SELECT
-                              "t2"."label",
-                              "t2"."user",
-                              "t2"."user_name",
-                              "t2"."one",
-                              "t2"."group",
-                              "t2"."occurrence",
-                              MD5(
-                                '0123456789abcdef0123456789abcdef' || CAST("t2"."occurrence" AS VARCHAR) || ' ' || "t2"."user_name" || '
-' || CASE WHEN "t2"."group" IS NULL THEN '' ELSE '=' || "t2"."group" END
-                              ) AS "hash"
-                            FROM (
-                              SELECT
-                                "t1"."query" AS "label",
-                                "t1"."user",
-                                "t1"."user" AS "user_name",
-                                1 AS "one",
-                                "t1"."country" AS "group",
-                                0 AS "occurrence"
-                              FROM (
-                                SELECT
-                                  "t0"."query",
-                                  "t0"."user",
-                                  "t0"."ts",
-                                  "t0"."price",
-                                  "t0"."country",
-                                  "t0"."seen",
-                                  TIMEZONE('UTC', "t0"."zoned") AS "zoned",
-                                  "t0"."count",
-                                  "t0"."share",
-                                  "t0"."written",
-                                  NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                                FROM (
-                                  SELECT
-                                    (
-                                      "query" || ''
-                                    ) COLLATE "C" AS "query",
-                                    (
-                                      "user" || ''
-                                    ) COLLATE "C" AS "user",
-                                    "ts",
-                                    "price",
-                                    (
-                                      "country" || ''
-                                    ) COLLATE "C" AS "country",
-                                    "seen",
-                                    "zoned",
-                                    "count",
-                                    "share",
-                                    (
-                                      "written" || ''
-                                    ) COLLATE "C" AS "written",
-                                    "amount"
-                                  FROM "events"
-                                ) AS "t0"
-                              ) AS "t1"
-                              WHERE
-                                NOT (
-                                  (
-                                    "t1"."user" IS NULL
-                                  ) OR (
-                                    "t1"."query" IS NULL
-                                  )
-                                )
-                                AND CASE WHEN "t1"."country" IS NULL THEN NULL ELSE "t1"."country" IN ('de', 'fr') END
-                            ) AS "t2"
-                          ) AS "t3"
-                        ) AS "t4"
-                        WHERE
-                          "t4"."group_rank" <= 1
-                      ) AS "t5"
-                    ) AS "t6"
-                    GROUP BY
-                      1,
-                      2,
-                      3
-                  ) AS "t7"
-                ) AS "t8"
-              ) AS "t9"
-            ) AS "t10"
-          ) AS "t11"
-        ) AS "t12"
-        WHERE
-          "t12"."times" > 0
-      ) AS "t13"
+                      *
+                    FROM "t9" AS "t10"
+                    WHERE
+                      "t10"."total" > 5
+                  ) AS "t12"
+                ) AS "t13"
+              ) AS "t14"
+            ) AS "t15"
+          ) AS "t16"
+          WHERE
+            "t16"."times" > 0
+        ) AS "t17"
+      ) AS "t18"
       GROUP BY
         1,
         2
-    ) AS "t14"
-  ) AS "t15"
+    ) AS "t19"
+  ) AS "t20"
   GROUP BY
     1,
     2,
     3
-) AS "t16";
+) AS "t21";
 
 -- groups, one of each label
 SELECT
@@ -2431,24 +2504,186 @@ FROM (
 ) AS "t9";
 
 -- windows of days, five items of each user
+WITH "t7" AS (
+  SELECT
+    "t6"."user",
+    "t6"."at_day",
+    "t6"."label",
+    "t6"."items",
+    INT8(
+      SUM("t6"."items") OVER (PARTITION BY "t6"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+    ) AS "total"
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        "t4"."user",
+        "t4"."at_day",
+        "t4"."label",
+        COUNT(*) AS "items"
+      FROM (
+        SELECT
+          "t3"."label" || NAME('') AS "label",
+          "t3"."at_day" || NAME('') AS "at_day",
+          "t3"."user",
+          "t3"."one"
+        FROM (
+          SELECT
+            "t2"."label",
+            "t2"."at_day",
+            "t2"."user",
+            "t2"."one"
+          FROM (
+            SELECT
+              "t1"."query" AS "label",
+              CASE
+                WHEN (
+                  CAST(EXTRACT(year FROM CASE
+                    WHEN (
+                      "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                    )
+                    AND (
+                      "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                    )
+                    THEN "t1"."seen"
+                    ELSE NULL
+                  END) AS BIGINT) >= 1
+                )
+                AND (
+                  CAST(EXTRACT(year FROM CASE
+                    WHEN (
+                      "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                    )
+                    AND (
+                      "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                    )
+                    THEN "t1"."seen"
+                    ELSE NULL
+                  END) AS BIGINT) <= 9999
+                )
+                THEN SUBSTRING(TO_CHAR(
+                  CASE
+                    WHEN (
+                      "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                    )
+                    AND (
+                      "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                    )
+                    THEN "t1"."seen"
+                    ELSE NULL
+                  END,
+                  'YYYY-MM-DD'
+                ) FROM CASE
+                  WHEN (
+                    (
+                      1 - 1
+                    ) + 1
+                  ) >= 1
+                  THEN (
+                    1 - 1
+                  ) + 1
+                  ELSE (
+                    1 - 1
+                  ) + 1 + LENGTH(
+                    TO_CHAR(
+                      CASE
+                        WHEN (
+                          "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
+                        )
+                        AND (
+                          "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
+                        )
+                        THEN "t1"."seen"
+                        ELSE NULL
+                      END,
+                      'YYYY-MM-DD'
+                    )
+                  )
+                END FOR 10)
+                ELSE NULL
+              END AS "at_day",
+              "t1"."user",
+              "t1"."user" AS "user_name",
+              1 AS "one"
+            FROM (
+              SELECT
+                "t0"."query",
+                "t0"."user",
+                "t0"."ts",
+                "t0"."price",
+                "t0"."country",
+                "t0"."seen",
+                TIMEZONE('UTC', "t0"."zoned") AS "zoned",
+                "t0"."count",
+                "t0"."share",
+                "t0"."written",
+                NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
+              FROM (
+                SELECT
+                  (
+                    "query" || ''
+                  ) COLLATE "C" AS "query",
+                  (
+                    "user" || ''
+                  ) COLLATE "C" AS "user",
+                  "ts",
+                  "price",
+                  (
+                    "country" || ''
+                  ) COLLATE "C" AS "country",
+                  "seen",
+                  "zoned",
+                  "count",
+                  "share",
+                  (
+                    "written" || ''
+                  ) COLLATE "C" AS "written",
+                  "amount"
+                FROM "events"
+              ) AS "t0"
+            ) AS "t1"
+          ) AS "t2"
+          WHERE
+            NOT (
+              (
+                "t2"."user" IS NULL
+              ) OR (
+                "t2"."label" IS NULL
+              )
+            )
+            AND CASE
+              WHEN "t2"."at_day" IS NULL
+              THEN NULL
+              ELSE "t2"."at_day" IN ('2026-11-01', '2026-11-02')
+            END
+        ) AS "t3"
+      ) AS "t4"
+      GROUP BY
+        1,
+        2,
+        3
+    ) AS "t5"
+  ) AS "t6"
+)
 SELECT
   *
 FROM (
   SELECT
-    "t15"."at_day",
-    MIN("t15"."named") AS "named",
-    COALESCE(SUM("t15"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t15"."reached1"), 0) AS "reached1"
+    "t20"."at_day",
+    MIN("t20"."named") AS "named",
+    COALESCE(SUM("t20"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t20"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t14"."at_day",
-      "t14"."named",
+      "t19"."at_day",
+      "t19"."named",
       CASE
         WHEN (
-          "t14"."after" >= 1
+          "t19"."after" >= 1
         ) AND (
           (
-            "t14"."after" - "t14"."count"
+            "t19"."after" - "t19"."count"
           ) < 1
         )
         THEN 1
@@ -2456,10 +2691,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t14"."after" >= 2
+          "t19"."after" >= 2
         ) AND (
           (
-            "t14"."after" - "t14"."count"
+            "t19"."after" - "t19"."count"
           ) < 2
         )
         THEN 1
@@ -2467,357 +2702,220 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t13"."label",
-        "t13"."at_day",
-        "t13"."count",
-        "t13"."known",
-        "t13"."named",
+        "t18"."label",
+        "t18"."at_day",
+        "t18"."count",
+        "t18"."known",
+        "t18"."named",
         CASE
-          WHEN "t13"."count" IS NOT NULL
-          THEN SUM("t13"."count") OVER (
-            PARTITION BY "t13"."known"
-            ORDER BY "t13"."at_day" ASC NULLS FIRST
+          WHEN "t18"."count" IS NOT NULL
+          THEN SUM("t18"."count") OVER (
+            PARTITION BY "t18"."known"
+            ORDER BY "t18"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t12"."label",
-          "t12"."at_day",
-          "t12"."count",
-          "t12"."label" AS "known",
+          "t17"."label",
+          "t17"."at_day",
+          "t17"."count",
+          "t17"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t11"."label",
-            "t11"."at_day",
-            COALESCE(SUM("t11"."times"), 0) AS "count"
+            "t16"."label",
+            "t16"."at_day",
+            COALESCE(SUM("t16"."times"), 0) AS "count"
           FROM (
             SELECT
-              "t10"."label",
-              "t10"."at_day",
-              "t10"."times"
+              *
             FROM (
               SELECT
-                "t9"."user",
-                "t9"."at_day",
-                "t9"."label",
-                "t9"."items",
-                "t9"."last",
-                "t9"."total",
-                "t9"."hash",
-                "t9"."start",
-                CASE
-                  WHEN "t9"."total" <= 5
-                  THEN "t9"."items"
-                  WHEN "t9"."total" <= 922337203685477580
-                  THEN INT8DIV((
-                    "t9"."last" * 5
-                  ) + (
-                    "t9"."start" % "t9"."total"
-                  ), "t9"."total") - INT8DIV(
-                    (
-                      (
-                        "t9"."last" - "t9"."items"
-                      ) * 5
-                    ) + (
-                      "t9"."start" % "t9"."total"
-                    ),
-                    "t9"."total"
-                  )
-                  ELSE 0
-                END AS "times"
+                "t8"."label",
+                "t8"."at_day",
+                "t8"."items" AS "times"
+              FROM "t7" AS "t8"
+              WHERE
+                "t8"."total" <= 5
+            ) AS "t9"
+            UNION ALL
+            SELECT
+              *
+            FROM (
+              SELECT
+                "t14"."label",
+                "t14"."at_day",
+                "t14"."times"
               FROM (
                 SELECT
-                  "t8"."user",
-                  "t8"."at_day",
-                  "t8"."label",
-                  "t8"."items",
-                  "t8"."last",
-                  "t8"."total",
-                  "t8"."hash",
-                  MAX(
-                    (
-                      INT8(
-                        GET_BYTE(
-                          DECODE(
-                            SUBSTRING("t8"."hash" FROM CASE WHEN (
-                              0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
-                            'hex'
-                          ),
-                          0
-                        )
-                      ) * 1099511627776
+                  "t13"."user",
+                  "t13"."at_day",
+                  "t13"."label",
+                  "t13"."items",
+                  "t13"."total",
+                  "t13"."last",
+                  "t13"."hash",
+                  "t13"."start",
+                  CASE
+                    WHEN "t13"."total" <= 922337203685477580
+                    THEN INT8DIV((
+                      "t13"."last" * 5
                     ) + (
-                      INT8(
-                        GET_BYTE(
-                          DECODE(
-                            SUBSTRING("t8"."hash" FROM CASE WHEN (
-                              0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
-                            'hex'
-                          ),
-                          1
-                        )
-                      ) * 4294967296
-                    ) + (
-                      INT8(
-                        GET_BYTE(
-                          DECODE(
-                            SUBSTRING("t8"."hash" FROM CASE WHEN (
-                              0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
-                            'hex'
-                          ),
-                          2
-                        )
-                      ) * 16777216
-                    ) + (
-                      INT8(
-                        GET_BYTE(
-                          DECODE(
-                            SUBSTRING("t8"."hash" FROM CASE WHEN (
-                              0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
-                            'hex'
-                          ),
-                          3
-                        )
-                      ) * 65536
-                    ) + (
-                      INT8(
-                        GET_BYTE(
-                          DECODE(
-                            SUBSTRING("t8"."hash" FROM CASE WHEN (
-                              0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
-                            'hex'
-                          ),
-                          4
-                        )
-                      ) * 256
-                    ) + (
-                      INT8(
-                        GET_BYTE(
-                          DECODE(
-                            SUBSTRING("t8"."hash" FROM CASE WHEN (
-                              0 + 1
-                            ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
-                            'hex'
-                          ),
-                          5
-                        )
-                      ) * 1
+                      "t13"."start" % "t13"."total"
+                    ), "t13"."total") - INT8DIV(
+                      (
+                        (
+                          "t13"."last" - "t13"."items"
+                        ) * 5
+                      ) + (
+                        "t13"."start" % "t13"."total"
+                      ),
+                      "t13"."total"
                     )
-                  ) OVER (
-                    PARTITION BY "t8"."user"
-                    ORDER BY "t8"."at_day" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  ) AS "start"
+                    ELSE 0
+                  END AS "times"
                 FROM (
                   SELECT
-                    "t7"."user",
-                    "t7"."at_day",
-                    "t7"."label",
-                    "t7"."items",
-                    "t7"."last",
-                    "t7"."total",
-                    CASE
-                      WHEN (
-                        "t7"."total" > 5
-                      ) AND (
-                        "t7"."last" = "t7"."items"
+                    "t12"."user",
+                    "t12"."at_day",
+                    "t12"."label",
+                    "t12"."items",
+                    "t12"."total",
+                    "t12"."last",
+                    "t12"."hash",
+                    MAX(
+                      (
+                        INT8(
+                          GET_BYTE(
+                            DECODE(
+                              SUBSTRING("t12"."hash" FROM CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
+                              'hex'
+                            ),
+                            0
+                          )
+                        ) * 1099511627776
+                      ) + (
+                        INT8(
+                          GET_BYTE(
+                            DECODE(
+                              SUBSTRING("t12"."hash" FROM CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
+                              'hex'
+                            ),
+                            1
+                          )
+                        ) * 4294967296
+                      ) + (
+                        INT8(
+                          GET_BYTE(
+                            DECODE(
+                              SUBSTRING("t12"."hash" FROM CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
+                              'hex'
+                            ),
+                            2
+                          )
+                        ) * 16777216
+                      ) + (
+                        INT8(
+                          GET_BYTE(
+                            DECODE(
+                              SUBSTRING("t12"."hash" FROM CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
+                              'hex'
+                            ),
+                            3
+                          )
+                        ) * 65536
+                      ) + (
+                        INT8(
+                          GET_BYTE(
+                            DECODE(
+                              SUBSTRING("t12"."hash" FROM CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
+                              'hex'
+                            ),
+                            4
+                          )
+                        ) * 256
+                      ) + (
+                        INT8(
+                          GET_BYTE(
+                            DECODE(
+                              SUBSTRING("t12"."hash" FROM CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
+                              'hex'
+                            ),
+                            5
+                          )
+                        ) * 1
                       )
-                      THEN MD5('0123456789abcdef0123456789abcdef ' || "t7"."user")
-                      ELSE NULL
-                    END AS "hash"
+                    ) OVER (
+                      PARTITION BY "t12"."user"
+                      ORDER BY "t12"."at_day" ASC NULLS FIRST, "t12"."label" ASC NULLS FIRST
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                    ) AS "start"
                   FROM (
                     SELECT
-                      "t6"."user",
-                      "t6"."at_day",
-                      "t6"."label",
-                      "t6"."items",
-                      INT8(
-                        SUM("t6"."items") OVER (
-                          PARTITION BY "t6"."user"
-                          ORDER BY "t6"."at_day" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
-                          ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                        )
-                      ) AS "last",
-                      INT8(
-                        SUM("t6"."items") OVER (PARTITION BY "t6"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-                      ) AS "total"
+                      "t11"."user",
+                      "t11"."at_day",
+                      "t11"."label",
+                      "t11"."items",
+                      "t11"."total",
+                      "t11"."last",
+                      CASE
+                        WHEN "t11"."last" = "t11"."items"
+                        THEN MD5('0123456789abcdef0123456789abcdef ' || "t11"."user")
+                        ELSE NULL
+                      END AS "hash"
                     FROM (
                       SELECT
-                        *
+                        "t10"."user",
+                        "t10"."at_day",
+                        "t10"."label",
+                        "t10"."items",
+                        "t10"."total",
+                        INT8(
+                          SUM("t10"."items") OVER (
+                            PARTITION BY "t10"."user"
+                            ORDER BY "t10"."at_day" ASC NULLS FIRST, "t10"."label" ASC NULLS FIRST
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                          )
+                        ) AS "last"
                       FROM (
                         SELECT
-                          "t4"."user",
-                          "t4"."at_day",
-                          "t4"."label",
-                          COUNT(*) AS "items"
-                        FROM (
-                          SELECT
-                            "t3"."label" || NAME('') AS "label",
-                            "t3"."at_day" || NAME('') AS "at_day",
-                            "t3"."user",
-                            "t3"."one"
-                          FROM (
-                            SELECT
-                              "t2"."label",
-                              "t2"."at_day",
-                              "t2"."user",
-                              "t2"."one"
-                            FROM (
-                              SELECT
-                                "t1"."query" AS "label",
-                                CASE
-                                  WHEN (
-                                    CAST(EXTRACT(year FROM CASE
-                                      WHEN (
-                                        "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                      )
-                                      AND (
-                                        "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                      )
-                                      THEN "t1"."seen"
-                                      ELSE NULL
-                                    END) AS BIGINT) >= 1
-                                  )
-                                  AND (
-                                    CAST(EXTRACT(year FROM CASE
-                                      WHEN (
-                                        "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                      )
-                                      AND (
-                                        "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                      )
-                                      THEN "t1"."seen"
-                                      ELSE NULL
-                                    END) AS BIGINT) <= 9999
-                                  )
-                                  THEN SUBSTRING(TO_CHAR(
-                                    CASE
-                                      WHEN (
-                                        "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                      )
-                                      AND (
-                                        "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                      )
-                                      THEN "t1"."seen"
-                                      ELSE NULL
-                                    END,
-                                    'YYYY-MM-DD'
-                                  ) FROM CASE
-                                    WHEN (
-                                      (
-                                        1 - 1
-                                      ) + 1
-                                    ) >= 1
-                                    THEN (
-                                      1 - 1
-                                    ) + 1
-                                    ELSE (
-                                      1 - 1
-                                    ) + 1 + LENGTH(
-                                      TO_CHAR(
-                                        CASE
-                                          WHEN (
-                                            "t1"."seen" >= CAST('0001-01-01T00:00:00' AS TIMESTAMP)
-                                          )
-                                          AND (
-                                            "t1"."seen" <= CAST('9999-12-31T23:59:59.999999' AS TIMESTAMP)
-                                          )
-                                          THEN "t1"."seen"
-                                          ELSE NULL
-                                        END,
-                                        'YYYY-MM-DD'
-                                      )
-                                    )
-                                  END FOR 10)
-                                  ELSE NULL
-                                END AS "at_day",
-                                "t1"."user",
-                                "t1"."user" AS "user_name",
-                                1 AS "one"
-                              FROM (
-                                SELECT
-                                  "t0"."query",
-                                  "t0"."user",
-                                  "t0"."ts",
-                                  "t0"."price",
-                                  "t0"."country",
-                                  "t0"."seen",
-                                  TIMEZONE('UTC', "t0"."zoned") AS "zoned",
-                                  "t0"."count",
-                                  "t0"."share",
-                                  "t0"."written",
-                                  NULLIF(CAST("t0"."amount" AS DECIMAL), CAST('NaN' AS DECIMAL)) AS "amount"
-                                FROM (
-                                  SELECT
-                                    (
-                                      "query" || ''
-                                    ) COLLATE "C" AS "query",
-                                    (
-                                      "user" || ''
-                                    ) COLLATE "C" AS "user",
-                                    "ts",
-                                    "price",
-                                    (
-                                      "country" || ''
-                                    ) COLLATE "C" AS "country",
-                                    "seen",
-                                    "zoned",
-                                    "count",
-                                    "share",
-                                    (
-                                      "written" || ''
-                                    ) COLLATE "C" AS "written",
-                                    "amount"
-                                  FROM "events"
-                                ) AS "t0"
-                              ) AS "t1"
-                            ) AS "t2"
-                            WHERE
-                              NOT (
-                                (
-                                  "t2"."user" IS NULL
-                                ) OR (
-                                  "t2"."label" IS NULL
-                                )
-                              )
-                              AND CASE
-                                WHEN "t2"."at_day" IS NULL
-                                THEN NULL
-                                ELSE "t2"."at_day" IN ('2026-11-01', '2026-11-02')
-                              END
-                          ) AS "t3"
-                        ) AS "t4"
-                        GROUP BY
-                          1,
-                          2,
-                          3
-                      ) AS "t5"
-                    ) AS "t6"
-                  ) AS "t7"
-                ) AS "t8"
-              ) AS "t9"
-            ) AS "t10"
-            WHERE
-              "t10"."times" > 0
-          ) AS "t11"
+                          *
+                        FROM "t7" AS "t8"
+                        WHERE
+                          "t8"."total" > 5
+                      ) AS "t10"
+                    ) AS "t11"
+                  ) AS "t12"
+                ) AS "t13"
+              ) AS "t14"
+              WHERE
+                "t14"."times" > 0
+            ) AS "t15"
+          ) AS "t16"
           GROUP BY
             1,
             2
-        ) AS "t12"
-      ) AS "t13"
-    ) AS "t14"
-  ) AS "t15"
+        ) AS "t17"
+      ) AS "t18"
+    ) AS "t19"
+  ) AS "t20"
   GROUP BY
     1
-) AS "t16";
+) AS "t21";
 
 -- windows of weeks
 SELECT
