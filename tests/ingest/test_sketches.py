@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -339,3 +340,16 @@ def test_standard_input_that_is_no_text_or_not_there_is_refused(monkeypatch: pyt
 def test_lines_are_counted_as_rows_are(monkeypatch: pytest.MonkeyPatch) -> None:
     _standard_input(monkeypatch, "".join(f"{label}\n" for label in LABELS).encode())
     assert _sketch_counts("-", format="labels") == _sketch_counts(pd.DataFrame({"pet": LABELS})) == Counter(LABELS)
+
+
+def test_equal_rows_of_users_of_postgresql_count_one_by_one(postgresql: str) -> None:
+    rows = [(f"u{at % 3}", DOMAIN[at % 2]) for at in range(60)] + [("few", "dog")] * 2
+    with psycopg.connect(postgresql, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE equal_rows (who text, pet text)")
+        cursor.executemany("INSERT INTO equal_rows VALUES (%s, %s)", rows)
+    told: list[str] = []
+    sketch = _sketch(unit=PrivacyUnit.user(max_items=7))
+    options: dict[str, Any] = {"label": "pet", "user": "who", "order_key": KEY, "notify": told.append}
+    counts = _sketch_counts(postgresql, sketch=sketch, table="equal_rows", **options)
+    assert counts == dict(kept_items([(who, pet, None) for who, pet in rows], bound=7, key=KEY))
+    assert told == ["23 rows counted."]

@@ -212,7 +212,8 @@ def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str]
     """Return the sample of a table of PostgreSQL, with each user's name in the column ``name``.
 
     Of equal rows it has one, with their number in :data:`TIMES`. ``largest`` is how many rows of a user can be
-    numbered. Equal rows are counted, and a sum runs over the counts, in the order in which they are grouped.
+    numbered. Equal rows are counted, and sums run over the counts of users with too many. The server keeps what both
+    halves of the query ask for, so the table is read once.
     """
     import ibis
     import narwhals as nw
