@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from itertools import count, islice
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from anonhist.ingest.naming import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared, is_sqlite
@@ -111,8 +111,9 @@ def with_used_columns(query: Any) -> Any:
 # By the connection of an open source of SQLite, what opens DuckDB beside it.
 _BESIDE: dict[int, Callable[[], Any]] = {}
 _NUMBERS = count()
-# Of so few rows Python is done before it looks for garbage among them; the engine takes more at once.
-_ROWS, _AT_ONCE = 2**12, 32
+# With so few rows at hand, Python does not look for garbage among them, which took as long as to read them; the engine
+# takes more at once.
+_ROWS, _AT_ONCE = 2**8, 2**16
 
 
 @contextmanager
@@ -152,18 +153,23 @@ def in_duckdb(query: Any) -> Any | None:
     kinds = {name: pa.string() if kind.is_string() else pa.int64() for name, kind in native.schema().items()}
     schema, table, connection = pa.schema(kinds), f"of_sqlite_{next(_NUMBERS)}", beside()
     connection.from_arrow(schema.empty_table()).create(table)
-    read = _batches(backend.con.execute(str(to_sql(native, dialect="sqlite"))), schema)
-    while some := list(islice(read, _AT_ONCE)):
-        connection.from_arrow(pa.Table.from_batches(some)).insert_into(table)
+    for batch in _batches(backend.con.execute(str(to_sql(native, dialect="sqlite"))), schema):
+        connection.from_arrow(batch).insert_into(table)
     return connection.table(table)
 
 
 def _batches(cursor: Any, schema: Any) -> Iterator[Any]:
     import pyarrow as pa
 
+    columns: list[list[Any]] = [[] for _ in schema.types]
     while rows := cursor.fetchmany(_ROWS):
-        columns = map(pa.array, zip(*rows, strict=True), schema.types)
-        yield pa.RecordBatch.from_arrays(list(columns), schema=schema)
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(values)
+        if len(columns[0]) >= _AT_ONCE:
+            yield pa.table(list(map(pa.array, columns, schema.types)), schema=schema)
+            columns = [[] for _ in schema.types]
+    if columns[0]:
+        yield pa.table(list(map(pa.array, columns, schema.types)), schema=schema)
 
 
 def _declared(kind: Any, *, is_table: bool) -> Declared:
