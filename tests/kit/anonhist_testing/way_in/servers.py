@@ -46,7 +46,7 @@ def served(wanted: Collection[str]) -> Iterator[list[Source]]:
             session, address = stack.enter_context(spark_sessions())
             found.append(_tables_of("spark", session))
             found += map(_files_of_spark, _FILES_OF_SPARK)
-            if find_spec("grpc"):
+            if "spark connect" in wanted and find_spec("grpc"):
                 found.append(_tables_of("spark connect", stack.enter_context(_connected(address))))
         yield [source for source in found if source.name in wanted]
 
