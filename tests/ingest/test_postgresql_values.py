@@ -229,6 +229,23 @@ def test_texts_without_case_are_named_as_written(server: psycopg.Connection[Any]
     server.execute("DROP EXTENSION citext CASCADE")
 
 
+def test_users_of_a_domain_that_ignores_case_are_told_apart(server: psycopg.Connection[Any], url: str) -> None:
+    server.execute("CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
+    server.execute("CREATE DOMAIN address AS text COLLATE caseless")
+    server.execute('CREATE DOMAIN "Its address" AS address')
+    rows = (f"({at}, '{who}')" for at in range(5) for who in ("de", "DE"))
+    make(server, "held", 'number int, "a ""domain" "Its address"', *rows)
+    server.execute("CREATE VIEW shown AS SELECT * FROM held")
+    for table in ("held", "shown"):
+        read = read_profile(url, table=table, label="number", user='a "domain', max_per_user=2, count_users=True)
+        assert read.n == 4
+        assert read.users is not None
+        assert read.users.numbers == Profile.from_counts([5, 5])
+        assert read_profile(url, table=table, label='a "domain') == Profile.from_counts([5, 5])
+    server.execute("DROP DOMAIN address CASCADE")
+    server.execute("DROP COLLATION caseless")
+
+
 def test_rows_that_a_policy_hides_are_not_counted(server: psycopg.Connection[Any], url: str) -> None:
     make(server, "private", "label text, owner text", "('a', 'reader'), ('b', 'somebody')")
     server.execute("DROP ROLE IF EXISTS reader")
