@@ -372,4 +372,4 @@ def _first_rows(rows: Any, bound: UserBound, ranks: list[str], then: list[str]) 
     hashed = add_hash(rows.with_columns(occurrence=equal.cast(nw.Int64)), bound.key, of=bound.hashed)
     # Rows with equal hashes are ordered by what was hashed.
     ranked = hashed.with_columns(rank=number.over(*bound.within, order_by=[*ranks, *then, *bound.places, "label"]))
-    return ranked.filter(nw.col("rank") <= bound.most)
+    return with_query_name(ranked, "ranked_rows").filter(nw.col("rank") <= bound.most)
