@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Any
 
 import ibis
+import polars as pl
 import psycopg
 import pytest
 
@@ -193,6 +194,26 @@ def test_a_database_without_an_encoding_is_read_where_its_text_is_utf_8(
         ):
             read_edges(address, table="shown")
     server.execute("DROP DATABASE bytes")
+
+
+@each_of("order_by", [None, "number"])
+def test_samples_of_a_database_with_another_encoding_are_those_of_others(
+    server: psycopg.Connection[Any], postgresql: str, order_by: str | None
+) -> None:
+    server.execute("DROP DATABASE IF EXISTS latin")
+    server.execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+    address = postgresql.replace("/postgres?", "/latin?")
+    rows = [("äöü"[at % 3], "~ÿßa"[at % 4], at % 5) for at in range(90)]
+    with closing(psycopg.connect(address, autocommit=True, client_encoding="utf8")) as connection:
+        connection.execute("CREATE TABLE log (who text, what text, number int)")
+        with connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO log VALUES (%s, %s, %s)", rows)
+    log = pl.DataFrame(rows, schema=["who", "what", "number"], orient="row")
+    for key in (f"{number:032x}" for number in range(4)):
+        asked: dict[str, Any] = {"label": "what", "user": "who", "max_per_user": 3, "order_by": order_by}
+        here = read_profile(address, table="log", order_key=key, **asked)
+        assert here == read_profile(log, order_key=key, **asked), key
+    server.execute("DROP DATABASE latin WITH (FORCE)")
 
 
 @each_of(

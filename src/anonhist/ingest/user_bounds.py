@@ -222,7 +222,7 @@ def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str]
     names = {} if name in keys else {name: nw.col(name).min()}
     order = [*bound.places, "label"]
     pairs = with_bytes(rows, order).group_by(*keys).agg(items=nw.len(), **names)
-    if not has_utf8(rows):
+    if not has_utf8(rows.to_native()):
         pairs, order = with_utf8(pairs, order), [f"{each}_bytes" for each in order]
     native = pairs.to_native()
     whole = ibis.window(group_by=bound.within, preceding=None, following=None)

@@ -188,9 +188,9 @@ def with_bytes(table: Any, names: list[str]) -> Any:
     return nw.from_native(native.mutate(**{name: native[name] + collation for name in names}))
 
 
-def has_utf8(table: Any) -> bool:
-    """Return whether a table of PostgreSQL, or of none that is looked at, holds its texts in UTF-8."""
-    connection = getattr(table.to_native().get_backend(), "con", None)
+def has_utf8(native: Any) -> bool:
+    """Return whether a table of Ibis or a column, in PostgreSQL or in none that is looked at, holds texts in UTF-8."""
+    connection = getattr(native.get_backend(), "con", None)
     return connection is None or connection.info.parameter_status("server_encoding") == "UTF8"
 
 
@@ -199,7 +199,7 @@ def with_utf8(table: Any, names: list[str]) -> Any:
     import narwhals as nw
 
     native = table.to_native()
-    return nw.from_native(native.mutate(**{f"{name}_bytes": _bytes_of_postgres(native[name]) for name in names}))
+    return nw.from_native(native.mutate(**{f"{name}_bytes": utf8_of_postgres(native[name]) for name in names}))
 
 
 def is_postgresql(table: Any) -> bool:
@@ -286,10 +286,11 @@ def _of_snowflake(text: Any) -> Any:
 
 def _of_postgres(text: Any) -> Any:
     # Joined with nothing, names of enumerations become text, and padding goes.
-    return engine_function("convert_from", "binary", "string", "string")(_bytes_of_postgres(text + ""), "UTF8")
+    return engine_function("convert_from", "binary", "string", "string")(utf8_of_postgres(text + ""), "UTF8")
 
 
-def _bytes_of_postgres(text: Any) -> Any:
+def utf8_of_postgres(text: Any) -> Any:
+    """Return what a text of PostgreSQL is in UTF-8."""
     return engine_function("convert_to", "string", "string", "binary")(text, "UTF8")
 
 
