@@ -3,8 +3,9 @@
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ import pyarrow as pa
 import pytest
 
 from anonhist.errors import DataError, MissingExtraError, UsageError
-from anonhist.ingest import read_profile
+from anonhist.ingest import read_profile, sqlite_values
+from anonhist.ingest.columns import Opened
+from anonhist.ingest.holders import holder_of
+from anonhist.ingest.query import Columns, events_query, fetch
 from anonhist.profiles import Profile
 
 Read = Callable[..., Profile]
@@ -326,3 +330,50 @@ def test_texts_that_a_collation_takes_for_equal_are_different(
     assert dict(zip(bounded.counts, bounded.prevalences, strict=True)) == {1: 2}
     everything = read_profile(source, label="user", user="user", max_per_user=9, **named)
     assert dict(zip(everything.counts, everything.prevalences, strict=True)) == {2: 2}
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Any]:
+    """Return a table of SQLite whose connection several threads may use."""
+    with closing(sqlite3.connect(tmp_path / "shop.db", check_same_thread=False)) as connection:
+        connection.execute("CREATE TABLE log (sku TEXT, who TEXT)")
+        connection.executemany("INSERT INTO log VALUES (?, ?)", [*ROWS, ("c", "u")])
+        connection.commit()
+        backend = ibis.sqlite.connect()
+        backend.disconnect()
+        backend.con = connection
+        yield backend.table("log")
+
+
+def opened(table: Any) -> AbstractContextManager[Opened]:
+    return holder_of(table, table=None, format=None, delimiter=None, header=True).open()
+
+
+def bounded(source: Opened) -> Any:
+    """Return the query of a table whose four rows are three within the bound."""
+    return events_query(source.table, Columns("sku", user="who", max_per_user=2, order_key="0" * 32))
+
+
+def items(query: Any) -> int:
+    return sum(count * prevalence for count, _, prevalence, *_ in fetch(query))
+
+
+def test_sources_of_one_connection_are_closed_in_any_order(shared: Any) -> None:
+    first, second = opened(shared), opened(shared)
+    with ExitStack() as closing_last:
+        with ExitStack() as closing_first:
+            read = closing_first.enter_context(first)
+            other = closing_last.enter_context(second)
+            assert items(bounded(read)) == 3
+        assert items(bounded(other)) == 3
+    assert not sqlite_values._BESIDE
+
+
+def test_threads_that_share_a_connection_have_an_engine_each(shared: Any) -> None:
+    with opened(shared) as source, ThreadPoolExecutor(1) as pool:
+        other = opened(shared)
+        assert items(bounded(pool.submit(other.__enter__).result())) == 3
+        query = bounded(source)
+        pool.submit(other.__exit__, None, None, None).result()
+        assert items(query) == 3
+    assert not sqlite_values._BESIDE

@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Any
 
 import ibis
+import polars as pl
 import psycopg
 import pytest
 
@@ -195,6 +196,26 @@ def test_a_database_without_an_encoding_is_read_where_its_text_is_utf_8(
     server.execute("DROP DATABASE bytes")
 
 
+@each_of("order_by", [None, "number"])
+def test_samples_of_a_database_with_another_encoding_are_those_of_others(
+    server: psycopg.Connection[Any], postgresql: str, order_by: str | None
+) -> None:
+    server.execute("DROP DATABASE IF EXISTS latin")
+    server.execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+    address = postgresql.replace("/postgres?", "/latin?")
+    rows = [("äöü"[at % 3], "~ÿßa"[at % 4], at % 5) for at in range(90)]
+    with closing(psycopg.connect(address, autocommit=True, client_encoding="utf8")) as connection:
+        connection.execute("CREATE TABLE log (who text, what text, number int)")
+        with connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO log VALUES (%s, %s, %s)", rows)
+    log = pl.DataFrame(rows, schema=["who", "what", "number"], orient="row")
+    for key in (f"{number:032x}" for number in range(4)):
+        asked: dict[str, Any] = {"label": "what", "user": "who", "max_per_user": 3, "order_by": order_by}
+        here = read_profile(address, table="log", order_key=key, **asked)
+        assert here == read_profile(log, order_key=key, **asked), key
+    server.execute("DROP DATABASE latin WITH (FORCE)")
+
+
 @each_of(
     ("kind", "values", "told"),
     [
@@ -227,6 +248,23 @@ def test_texts_without_case_are_named_as_written(server: psycopg.Connection[Any]
     assert names(url, "held", "a") == ["DE", "de"]
     assert read_profile(url, table="held", label="a") == Profile.from_counts([1, 1])
     server.execute("DROP EXTENSION citext CASCADE")
+
+
+def test_users_of_a_domain_that_ignores_case_are_told_apart(server: psycopg.Connection[Any], url: str) -> None:
+    server.execute("CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
+    server.execute("CREATE DOMAIN address AS text COLLATE caseless")
+    server.execute('CREATE DOMAIN "Its address" AS address')
+    rows = (f"({at}, '{who}')" for at in range(5) for who in ("de", "DE"))
+    make(server, "held", 'number int, "a ""domain" "Its address"', *rows)
+    server.execute("CREATE VIEW shown AS SELECT * FROM held")
+    for table in ("held", "shown"):
+        read = read_profile(url, table=table, label="number", user='a "domain', max_per_user=2, count_users=True)
+        assert read.n == 4
+        assert read.users is not None
+        assert read.users.numbers == Profile.from_counts([5, 5])
+        assert read_profile(url, table=table, label='a "domain') == Profile.from_counts([5, 5])
+    server.execute("DROP DOMAIN address CASCADE")
+    server.execute("DROP COLLATION caseless")
 
 
 def test_rows_that_a_policy_hides_are_not_counted(server: psycopg.Connection[Any], url: str) -> None:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,21 @@ def test_users_have_few_items_over_all_days(engine: str, tmp_path: Path) -> None
     # Six users of two items each; a label of r items has reached r of these thresholds.
     assert read.k_plus[:, -1].sum() == 12
     assert read.k_plus.tolist() == reading("polars", tmp_path, **given).k_plus.tolist()
+
+
+def test_the_first_rows_of_users_that_pass_are_counted_in_sqlite(tmp_path: Path) -> None:
+    # One query compares numbers, ranks, and runs counts: SQLite limits how deep it may be.
+    rows = [(at % 3, at % 5, f"2026-11-{3 + at % 4:02}", at) for at in range(60)]
+    with closing(sqlite3.connect(tmp_path / "events.db")) as connection:
+        connection.execute("CREATE TABLE events (user INTEGER, label INTEGER, seen TEXT, number INTEGER)")
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
+        connection.commit()
+    given: dict[str, Any] = {"label": "label", "by": "day(seen)", "days": DAYS, "thresholds": [1, 2, 4]}
+    given |= {"user": "user", "max_per_user": 5, "order_by": "number", "order_key": KEY, "where": "not label = 3"}
+    read = read_cumulative(f"sqlite:///{tmp_path / 'events.db'}", table="events", **given)
+    elsewhere = read_cumulative(pl.DataFrame(rows, schema=["user", "label", "seen", "number"], orient="row"), **given)
+    assert read.increments.any()
+    assert read.increments.tolist() == elsewhere.increments.tolist()
 
 
 def test_months_are_windows_too() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.ingest.plain_types import is_spark
-from anonhist.ingest.warehouses import engine_function
+from anonhist.ingest.warehouses import engine_function, has_utf8, utf8_of_postgres
 from anonhist.privacy import parse_order_key
 from anonhist.randomness import SystemSource
 
@@ -62,6 +62,8 @@ def md5_of_ibis(engine: str) -> Callable[[Any], Any]:
         )
 
     def digits(text: Any) -> Any:
+        if engine == "postgres" and not has_utf8(text):
+            return engine_function("md5", "binary", "string")(utf8_of_postgres(text))
         for name, taken, returned in _FUNCTIONS[engine]:
             text = engine_function(name, taken, returned)(text)
         return text

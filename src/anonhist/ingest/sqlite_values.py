@@ -10,6 +10,7 @@ import warnings
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from itertools import count
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from anonhist.ingest.naming import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared, is_sqlite
@@ -108,8 +109,9 @@ def with_used_columns(query: Any) -> Any:
     return nw.from_native(whole.replace(fewer).to_expr())
 
 
-# By the connection of an open source of SQLite, what opens DuckDB beside it.
-_BESIDE: dict[int, Callable[[], Any]] = {}
+# By the connection of an open source of SQLite and the thread that reads it, what opens DuckDB beside it: several times
+# where a caller's connection holds several open sources.
+_BESIDE: dict[tuple[int, int], list[Callable[[], Any]]] = {}
 _NUMBERS = count()
 # With so few rows at hand, Python does not look for garbage among them, which took as long as to read them; the engine
 # takes more at once.
@@ -119,15 +121,17 @@ _ROWS, _AT_ONCE = 2**8, 2**16
 @contextmanager
 def beside_sqlite(table: Any, opened: AbstractContextManager[Any]) -> Iterator[None]:
     """Let :func:`in_duckdb` have the rows of a Narwhals table of SQLite while the block runs: DuckDB is opened then."""
-    held = id(table.to_native().get_backend().con)
+    held = id(table.to_native().get_backend().con), get_ident()
     with ExitStack() as stack:
-        before = _BESIDE.get(held)
-        _BESIDE[held] = cache(lambda: stack.enter_context(opened))
+        beside = cache(lambda: stack.enter_context(opened))
+        _BESIDE.setdefault(held, []).append(beside)
         try:
             yield
         finally:
-            # A caller's connection may hold two sources that are open.
-            _BESIDE.pop(held) if before is None else _BESIDE.update({held: before})
+            # Sources need not be closed in the order in which they were opened.
+            _BESIDE[held].remove(beside)
+            if not _BESIDE[held]:
+                del _BESIDE[held]
 
 
 def in_duckdb(query: Any) -> Any | None:
@@ -140,8 +144,8 @@ def in_duckdb(query: Any) -> Any | None:
 
     native = with_used_columns(query).to_native()
     backend = native.get_backend()
-    beside = _BESIDE.get(id(backend.con))
-    if beside is None:
+    beside = _BESIDE.get((id(backend.con), get_ident()))
+    if not beside:
         return None
     from ibis import to_sql
 
@@ -151,7 +155,7 @@ def in_duckdb(query: Any) -> Any | None:
         # Ibis gives SQLite the functions of Python that a query calls when it runs one.
         native.limit(0).to_pyarrow()
     kinds = {name: pa.string() if kind.is_string() else pa.int64() for name, kind in native.schema().items()}
-    schema, table, connection = pa.schema(kinds), f"of_sqlite_{next(_NUMBERS)}", beside()
+    schema, table, connection = pa.schema(kinds), f"of_sqlite_{next(_NUMBERS)}", beside[-1]()
     connection.from_arrow(schema.empty_table()).create(table)
     for batch in _batches(backend.con.execute(str(to_sql(native, dialect="sqlite"))), schema):
         connection.from_arrow(batch).insert_into(table)

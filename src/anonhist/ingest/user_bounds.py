@@ -222,7 +222,7 @@ def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str]
     names = {} if name in keys else {name: nw.col(name).min()}
     order = [*bound.places, "label"]
     pairs = with_bytes(rows, order).group_by(*keys).agg(items=nw.len(), **names)
-    if not has_utf8(rows):
+    if not has_utf8(rows.to_native()):
         pairs, order = with_utf8(pairs, order), [f"{each}_bytes" for each in order]
     native = pairs.to_native()
     whole = ibis.window(group_by=bound.within, preceding=None, following=None)
@@ -372,4 +372,4 @@ def _first_rows(rows: Any, bound: UserBound, ranks: list[str], then: list[str]) 
     hashed = add_hash(rows.with_columns(occurrence=equal.cast(nw.Int64)), bound.key, of=bound.hashed)
     # Rows with equal hashes are ordered by what was hashed.
     ranked = hashed.with_columns(rank=number.over(*bound.within, order_by=[*ranks, *then, *bound.places, "label"]))
-    return ranked.filter(nw.col("rank") <= bound.most)
+    return with_query_name(ranked, "ranked_rows").filter(nw.col("rank") <= bound.most)

@@ -26,6 +26,10 @@ _VIEWS = (
     "SELECT matviewname FROM pg_matviews WHERE schemaname = current_schema() "
     "AND has_table_privilege(format('%I.%I', schemaname, matviewname), 'SELECT')"
 )
+_DOMAINS_OF_TEXT = (
+    "SELECT attname FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid "
+    "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped AND typtype = 'd' AND typcategory = 'S'"
+)
 
 
 def connect_to_postgresql(url: str) -> Any:
@@ -120,19 +124,31 @@ def _collated_by_postgres(native: Any) -> Any | None:
     That takes no function for each text, but Ibis has no word for it. Joined with nothing, names of enumerations become
     text, and padding goes.
     """
+    import ibis
     from ibis.expr import operations
 
     held = native.op()
     if not isinstance(held, operations.DatabaseTable):
         return None
-    texts = {name for name, kind in native.schema().items() if kind.is_string()}
+    place = ".".join(_in_quotes(each) for each in (held.namespace.catalog, held.namespace.database, held.name) if each)
+    kinds = dict(native.schema()) | dict.fromkeys(_domains_of_text(native, place), "string")
+    schema = ibis.schema(kinds)
+    texts = {name for name, kind in schema.items() if kind.is_string()}
     columns = [
         f"({quoted} || '') COLLATE \"C\" AS {quoted}" if name in texts else quoted
         for name, quoted in ((name, _in_quotes(name)) for name in native.columns)
     ]
-    place = ".".join(_in_quotes(each) for each in (held.namespace.catalog, held.namespace.database, held.name) if each)
     query = f"SELECT {', '.join(columns)} FROM {place}"  # noqa: S608  # names are quoted
-    return operations.SQLQueryResult(query, native.schema(), held.source).to_expr()
+    return operations.SQLQueryResult(query, schema, held.source).to_expr()
+
+
+def _domains_of_text(native: Any, place: str) -> list[str]:
+    """Return the columns whose types are domains of text: Ibis does not know them, and they may ignore case."""
+    connection = getattr(native.get_backend(), "con", None)
+    if connection is None or not any(kind.is_unknown() for kind in native.schema().values()):
+        return []
+    with connection.cursor() as cursor, connection.transaction():
+        return [name for (name,) in cursor.execute(_DOMAINS_OF_TEXT, [place]).fetchall()]
 
 
 def _in_quotes(name: str) -> str:
@@ -172,9 +188,9 @@ def with_bytes(table: Any, names: list[str]) -> Any:
     return nw.from_native(native.mutate(**{name: native[name] + collation for name in names}))
 
 
-def has_utf8(table: Any) -> bool:
-    """Return whether a table of PostgreSQL, or of none that is looked at, holds its texts in UTF-8."""
-    connection = getattr(table.to_native().get_backend(), "con", None)
+def has_utf8(native: Any) -> bool:
+    """Return whether a table of Ibis or a column, in PostgreSQL or in none that is looked at, holds texts in UTF-8."""
+    connection = getattr(native.get_backend(), "con", None)
     return connection is None or connection.info.parameter_status("server_encoding") == "UTF8"
 
 
@@ -183,7 +199,7 @@ def with_utf8(table: Any, names: list[str]) -> Any:
     import narwhals as nw
 
     native = table.to_native()
-    return nw.from_native(native.mutate(**{f"{name}_bytes": _bytes_of_postgres(native[name]) for name in names}))
+    return nw.from_native(native.mutate(**{f"{name}_bytes": utf8_of_postgres(native[name]) for name in names}))
 
 
 def is_postgresql(table: Any) -> bool:
@@ -270,10 +286,11 @@ def _of_snowflake(text: Any) -> Any:
 
 def _of_postgres(text: Any) -> Any:
     # Joined with nothing, names of enumerations become text, and padding goes.
-    return engine_function("convert_from", "binary", "string", "string")(_bytes_of_postgres(text + ""), "UTF8")
+    return engine_function("convert_from", "binary", "string", "string")(utf8_of_postgres(text + ""), "UTF8")
 
 
-def _bytes_of_postgres(text: Any) -> Any:
+def utf8_of_postgres(text: Any) -> Any:
+    """Return what a text of PostgreSQL is in UTF-8."""
     return engine_function("convert_to", "string", "string", "binary")(text, "UTF8")
 
 
