@@ -55,15 +55,15 @@ SHAPES: tuple[tuple[str, float, int, int, Callable[[], Floats]], ...] = (
         (f"pure {alpha:g}", alpha, 1, n, lambda alpha=alpha: tail(alpha))
         for alpha, n in ((6.0, 100), (3.0, 10), (4.0, 20), (2.5, 10), (2.5, 50), (2.5, 300), (3.0, 5))
     ),
-    ("2.5 from 8, 30 %, flat below", 2.5, 8, 400, lambda: above(2.5, 8, 0.3, flat)),
-    ("2.5 from 12, 50 %, flat below", 2.5, 12, 4000, lambda: above(2.5, 12, 0.5, flat)),
+    ("2.5 from 8, 30%, flat below", 2.5, 8, 400, lambda: above(2.5, 8, 0.3, flat)),
+    ("2.5 from 12, 50%, flat below", 2.5, 12, 4000, lambda: above(2.5, 12, 0.5, flat)),
     ("3 from 5, 20 %, geometric below", 3.0, 5, 600, lambda: above(3.0, 5, 0.2, lambda d: 0.5**d)),
     ("2.2 from 20, 15 %, d^−½ below", 2.2, 20, 2000, lambda: above(2.2, 20, 0.15, lambda d: d**-0.5)),
     ("2.2 from 4, 40 %, d^−1 below", 2.2, 4, 1000, lambda: above(2.2, 4, 0.4, lambda d: 1 / d)),
     ("2.7 from 6, 40 %, rising below", 2.7, 6, 800, lambda: above(2.7, 6, 0.4, lambda d: d)),
     ("3.5 from 3, 50 %, 2:1 below", 3.5, 3, 500, lambda: above(3.5, 3, 0.5, lambda d: 1 / d)),
     ("2 from 25, 10 %, geometric below", 2.0, 25, 5000, lambda: above(2.0, 25, 0.1, lambda d: 0.9**d)),
-    ("2.5 from 10, 60 %, flat below", 2.5, 10, 100, lambda: above(2.5, 10, 0.6, flat)),
+    ("2.5 from 10, 60%, flat below", 2.5, 10, 100, lambda: above(2.5, 10, 0.6, flat)),
     ("2.8 from 5, all", 2.8, 5, 200, lambda: tail(2.8, 5)),
     ("pure 2.3", 2.3, 1, 150, lambda: tail(2.3)),
 )

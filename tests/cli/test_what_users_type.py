@@ -117,7 +117,7 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
         "At most 1 item of each user is counted in the whole release. Errors and intervals do not cover what this "
         f"leaves out. What is counted was chosen with the order key {key}. "
     )
-    how_to_ask = "With --excess-share 0.05 (in Python, excess_share), a release also estimates that, for 5% of its ε."
+    how_to_ask = "With an excess share of 0.05, a release also estimates that, for 5% of its ε."
     assert (
         f"Bound: {told}{how_to_ask}\n"
         in done.stdout

@@ -98,6 +98,7 @@ REVIEWED_OUTSIDE = {
     "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
     "temporary_folder.temporary_folder: _folders": "each thread takes out what it put in; each is one step",
     "ingest.parts.write._listed: _folders": "each name is put in and taken out once; a set does so in one step",
+    "ingest.sqlite_values.beside_sqlite: _BESIDE": "each thread puts in and takes out what has its own number",
     "local.survey.Survey.__init_subclass__: cls": "while the module is loaded",
 }
 # Objects that change after they were made.

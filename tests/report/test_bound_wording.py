@@ -30,13 +30,13 @@ def release_for(unit: PrivacyUnit) -> Release:
 
 def test_the_page_says_how_to_ask_where_the_rest_could_have_been_counted() -> None:
     plain = release_for(PrivacyUnit.user(max_items=5))
-    assert "excess-share" not in what_a_bound_costs(plain)
+    assert "excess share" not in what_a_bound_costs(plain)
     assert what_a_bound_costs(replace(plain, order_key=KEY)).endswith(
-        "With --excess-share 0.05 (in Python, excess_share), a release also estimates that, for 5% of its ε."
+        "With an excess share of 0.05, a release also estimates that, for 5% of its ε."
     )
     assert what_a_bound_costs(release_for(PrivacyUnit.item())) == ""
     sketch = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.user(max_items=2))
-    assert "excess-share" not in what_a_bound_costs(sketch.reconstruct("three-tap", simulations=2))
+    assert "excess share" not in what_a_bound_costs(sketch.reconstruct("three-tap", simulations=2))
 
 
 def test_where_the_excess_is_known_it_is_told_instead() -> None:
@@ -46,7 +46,7 @@ def test_where_the_excess_is_known_it_is_told_instead() -> None:
     told = what_a_bound_costs(made)
     assert told.startswith("At most 3 items of each user are counted in the whole release. Errors and intervals do not")
     assert told.endswith(describe_excess(excess))
-    assert "excess-share" not in told
+    assert "excess share" not in told
 
 
 def test_ends_at_nothing_are_said_as_upper_ends_alone() -> None:
@@ -83,7 +83,7 @@ def test_no_excess_is_advised_that_would_be_refused() -> None:
         profiles = {(f"g{at}",): Profile.from_counts([2]) for at in range(number)}
         grouped = GroupedProfile(("g",), profiles, unit=unit, order_key=KEY)
         [(_, told)] = bound_of(release_groups(grouped, epsilon=1, simulations=0))
-        assert ("excess-share" in told) is advised
+        assert ("an excess share of 0.05" in told) is advised
 
 
 def test_items_are_of_as_many_users_as_they_need() -> None:

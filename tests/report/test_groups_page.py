@@ -140,7 +140,7 @@ def test_what_the_promise_leaves_out_is_said(tmp_path: Path) -> None:
     assert "Only groups of many items are found" in pages["found"]
     rest = (
         "Errors and intervals do not cover what this leaves out. What is counted was chosen with the order key "
-        f"{KEY}. With --excess-share 0.05 (in Python, excess_share), a release also estimates that"
+        f"{KEY}. With an excess share of 0.05, a release also estimates that"
     )
     assert f"At most 3 items of each user are counted in the whole release. {rest}" in pages["users"]
     in_groups = f"is counted in at most 2 groups, with at most {{}} items in each. {rest}"

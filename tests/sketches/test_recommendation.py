@@ -30,7 +30,7 @@ def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken(monkeyp
         row for row in eligible if row.prevalences_error <= TOLERANCE * min(each.prevalences_error for each in eligible)
     ]
     assert found.best == good[0].buckets
-    assert f"{found.best:,}" in found.reason
+    assert str(found).startswith(f"Use {found.best:,} buckets.\n")
 
 
 def test_more_labels_than_buckets_are_not_recommended_and_nor_is_what_errs_too_much(

@@ -149,7 +149,7 @@ def many(number: int, noun: str) -> str:
 
 
 _HAD = {"item": "had more items", "group": "were in more groups"}
-_HOW_TO_ASK = "With --excess-share 0.05 (in Python, excess_share), a release also estimates that, for 5% of its ε."
+_HOW_TO_ASK = "With an excess share of 0.05, a release also estimates that, for 5% of its ε."
 
 
 def remarks(release: Release) -> list[tuple[str, str]]:

@@ -266,7 +266,7 @@ def recommend_buckets(
     least = min(row.prevalences_error for row in eligible)
     best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)
     reason = (
-        "The expected total error of prevalences is then "
+        "At this number the expected total error of prevalences is "
         f"{percent(best.prevalences_error)} of the labels; the lowest found is {percent(least)}."
     )
     return BucketRecommendation(tuple(rows), best.buckets, reason)
