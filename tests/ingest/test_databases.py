@@ -377,3 +377,17 @@ def test_threads_that_share_a_connection_have_an_engine_each(shared: Any) -> Non
         pool.submit(other.__exit__, None, None, None).result()
         assert items(query) == 3
     assert not sqlite_values._BESIDE
+
+
+def test_a_database_is_not_locked_after_an_error(shared: Any, tmp_path: Path) -> None:
+    connection = shared.get_backend().con
+    # It stops before the last lot of rows.
+    connection.execute("INSERT INTO log VALUES (CAST(x'ff' AS TEXT), 'w')")
+    connection.executemany("INSERT INTO log VALUES (?, ?)", ROWS * 200)
+    connection.commit()
+    with pytest.raises(DataError, match="not UTF-8") as told:
+        read_profile(shared, label="sku", user="who", max_per_user=2)
+    with closing(sqlite3.connect(tmp_path / "shop.db", timeout=0)) as other:
+        other.execute("DELETE FROM log")
+        other.commit()
+    assert told.value.__traceback__ is not None

@@ -7,7 +7,7 @@ columns declared as truth values are called by their type: there 1 is true and 0
 from __future__ import annotations
 
 import warnings
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from itertools import count
 from threading import get_ident
@@ -157,8 +157,10 @@ def in_duckdb(query: Any) -> Any | None:
     kinds = {name: pa.string() if kind.is_string() else pa.int64() for name, kind in native.schema().items()}
     schema, table, connection = pa.schema(kinds), f"of_sqlite_{next(_NUMBERS)}", beside[-1]()
     connection.from_arrow(schema.empty_table()).create(table)
-    for batch in _batches(backend.con.execute(str(to_sql(native, dialect="sqlite"))), schema):
-        connection.from_arrow(batch).insert_into(table)
+    # A query that was not read to its end would keep the caller's database locked as long as its error is kept.
+    with closing(backend.con.execute(str(to_sql(native, dialect="sqlite")))) as cursor:
+        for batch in _batches(cursor, schema):
+            connection.from_arrow(batch).insert_into(table)
     return connection.table(table)
 
 
