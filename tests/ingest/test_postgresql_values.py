@@ -256,8 +256,8 @@ def test_users_of_a_domain_that_ignores_case_are_told_apart(server: psycopg.Conn
     server.execute('CREATE DOMAIN "Its address" AS address')
     rows = (f"({at}, '{who}')" for at in range(5) for who in ("de", "DE"))
     make(server, "held", 'number int, "a ""domain" "Its address"', *rows)
-    server.execute("CREATE VIEW shown AS SELECT * FROM held")
-    for table in ("held", "shown"):
+    server.execute("CREATE VIEW addresses AS SELECT * FROM held")
+    for table in ("held", "addresses"):
         read = read_profile(url, table=table, label="number", user='a "domain', max_per_user=2, count_users=True)
         assert read.n == 4
         assert read.users is not None
