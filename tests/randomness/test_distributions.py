@@ -67,8 +67,9 @@ def test_tiny_rates(gamma: Fraction) -> None:
     """Quarters of the distribution and the lowest digits: the pmf itself has too many values."""
     size = 60_000
     noise = discrete_laplace(gamma, size, source=SeededSource(5))
-    scaled = np.exp(-np.abs(noise) * float(gamma))  # uniform on (0, 1) but for a grid of width gamma
-    cells = np.where(noise < 0, -1, 1) * (1 + (scaled * 16).astype(np.int64))
+    # Uniform on (0, 1] but for a grid of width gamma; at 1, where the noise is 0, in the last cell.
+    scaled = np.exp(-np.abs(noise) * float(gamma))
+    cells = np.where(noise < 0, -1, 1) * np.minimum(1 + (scaled * 16).astype(np.int64), 16)
     uniform = {sign * cell: 1 / 32 for sign in (-1, 1) for cell in range(1, 17)}
     # The grid moves a probability by at most gamma, far below what so many samples show.
     assert_pmf_equal(cells, uniform)
