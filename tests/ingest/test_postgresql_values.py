@@ -16,6 +16,7 @@ from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.holders import holder_of
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.query import fetch
+from anonhist.ingest.warehouses import connect_to_postgresql
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 
@@ -263,6 +264,11 @@ def test_users_of_a_domain_that_ignores_case_are_told_apart(server: psycopg.Conn
         assert read.users is not None
         assert read.users.numbers == Profile.from_counts([5, 5])
         assert read_profile(url, table=table, label='a "domain') == Profile.from_counts([5, 5])
+    with closing(connect_to_postgresql(url).con) as connection:
+        held = ibis.postgres.from_connection(connection).table("held")
+        formula = held.filter(held.number >= 0)
+        assert read_profile(formula, label="number", user='a "domain', max_per_user=2).n == 4
+        assert read_profile(formula, label='a "domain') == Profile.from_counts([5, 5])
     server.execute("DROP DOMAIN address CASCADE")
     server.execute("DROP COLLATION caseless")
 

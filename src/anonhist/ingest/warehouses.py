@@ -26,10 +26,7 @@ _VIEWS = (
     "SELECT matviewname FROM pg_matviews WHERE schemaname = current_schema() "
     "AND has_table_privilege(format('%I.%I', schemaname, matviewname), 'SELECT')"
 )
-_DOMAINS_OF_TEXT = (
-    "SELECT attname FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid "
-    "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped AND typtype = 'd' AND typcategory = 'S'"
-)
+_DOMAINS_OF_TEXT = "SELECT typname FROM pg_type WHERE typtype = 'd' AND typcategory = 'S'"
 
 
 def connect_to_postgresql(url: str) -> Any:
@@ -115,7 +112,9 @@ def _without_collations(native: Any, engine: str) -> Any:
         if (collated := _collated_by_postgres(native)) is not None:
             return collated
     texts = [name for name, kind in native.schema().items() if kind.is_string()]
-    return native.mutate(**{name: plain(native[name]) for name in texts}) if texts else native
+    if engine == "postgres":
+        texts += _domains_of_text(native)
+    return native.mutate(**{name: plain(native[name].cast("string")) for name in texts}) if texts else native
 
 
 def _collated_by_postgres(native: Any) -> Any | None:
@@ -131,7 +130,7 @@ def _collated_by_postgres(native: Any) -> Any | None:
     if not isinstance(held, operations.DatabaseTable):
         return None
     place = ".".join(_in_quotes(each) for each in (held.namespace.catalog, held.namespace.database, held.name) if each)
-    kinds = dict(native.schema()) | dict.fromkeys(_domains_of_text(native, place), "string")
+    kinds = dict(native.schema()) | dict.fromkeys(_domains_of_text(native), "string")
     schema = ibis.schema(kinds)
     texts = {name for name, kind in schema.items() if kind.is_string()}
     columns = [
@@ -142,13 +141,17 @@ def _collated_by_postgres(native: Any) -> Any | None:
     return operations.SQLQueryResult(query, schema, held.source).to_expr()
 
 
-def _domains_of_text(native: Any, place: str) -> list[str]:
-    """Return the columns whose types are domains of text: Ibis does not know them, and they may ignore case."""
+def _domains_of_text(native: Any) -> list[str]:
+    """Return the columns whose types are called as domains of text: Ibis does not know them; they may ignore case."""
+    unknown = {name: kind.raw_type for name, kind in native.schema().items() if kind.is_unknown()}
     connection = getattr(native.get_backend(), "con", None)
-    if connection is None or not any(kind.is_unknown() for kind in native.schema().values()):
+    if connection is None or not unknown:
         return []
     with connection.cursor() as cursor, connection.transaction():
-        return [name for (name,) in cursor.execute(_DOMAINS_OF_TEXT, [place]).fetchall()]
+        domains = {name for (name,) in cursor.execute(_DOMAINS_OF_TEXT).fetchall()}
+    return [
+        name for name, kind in unknown.items() if str(kind.args.get("kind")).rpartition(".")[2].strip('"') in domains
+    ]
 
 
 def _in_quotes(name: str) -> str:
