@@ -5,10 +5,8 @@ import json
 import os
 import pwd
 import shutil
-import socket
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import threading
 import warnings
@@ -35,6 +33,7 @@ from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, Unn
 from anonhist.ingest.parts import counting, files
 from anonhist.profiles import Profile
 from anonhist_testing.way_in import engines
+from anonhist_testing.way_in.servers import spark_sessions
 
 Table = dict[str, list[Any]]
 Read = Callable[..., Profile]
@@ -127,35 +126,9 @@ def spark_server() -> Iterator[tuple[Any, str]]:
     """
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {
-        # Tests end before much could be gained from compiling more.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "2",
-        # To plan anew in between takes longer than to count these few rows.
-        "spark.sql.adaptive.enabled": "false",
-        # And so does compiling queries.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        # Executors find this package where this process does.
-        "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path),
-        "spark.sql.session.timeZone": "Asia/Tokyo",
-        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-        "spark.connect.grpc.binding.port": str(port),
-    }
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield session, f"sc://127.0.0.1:{session.sparkContext.getConf().get('spark.connect.grpc.binding.port')}"
-        session.stop()
+    pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    with spark_sessions() as sessions:
+        yield sessions
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from anonhist_testing.cases import each_of
 from anonhist_testing.way_in.databases import DATABASES
 from anonhist_testing.way_in.databases import postgresql as of_postgresql
 from anonhist_testing.way_in.engines import lent_duckdb
-from anonhist_testing.way_in.servers import served
+from anonhist_testing.way_in.servers import of_spark
 from anonhist_testing.way_in.sources import IN_FILES, IN_MEMORY, Source
 from anonhist_testing.way_in.values import Kind, name_of
 
@@ -382,12 +382,10 @@ def test_values_of_postgresql_are_compared_exactly(german: str, condition: str, 
 
 
 @pytest.mark.slow
-def test_rows_of_spark_are_kept_as_in_sql(tmp_path: Path) -> None:
-    with served(["spark", "spark of json lines", "spark of parquet"]) as sources:
-        if not sources:
-            pytest.skip("Spark is not installed")
-        for number, source in enumerate(sources):
-            for kind in ("",) if source.kinds is None else (each.value for each in source.kinds):
-                folder = tmp_path / f"{source.name} {kind}"
-                folder.mkdir()
-                check_rows(source, kind, folder, some=slice(number, None, 6))
+def test_rows_of_spark_are_kept_as_in_sql(spark: Any, tmp_path: Path) -> None:
+    read = {"spark", "spark of json lines", "spark of parquet"}
+    for number, source in enumerate(source for source in of_spark(spark) if source.name in read):
+        for kind in ("",) if source.kinds is None else (each.value for each in source.kinds):
+            folder = tmp_path / f"{source.name} {kind}"
+            folder.mkdir()
+            check_rows(source, kind, folder, some=slice(number, None, 6))

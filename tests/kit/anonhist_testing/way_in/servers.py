@@ -44,16 +44,23 @@ def served(wanted: Collection[str]) -> Iterator[list[Source]]:
             found.append(postgresql(stack.enter_context(server_of_postgresql.server()).database()))
         if any(name.startswith("spark") for name in wanted) and shutil.which("java") and find_spec("pyspark"):
             session, address = stack.enter_context(spark_sessions())
-            found.append(_tables_of("spark", session))
-            found += map(_files_of_spark, _FILES_OF_SPARK)
+            found += of_spark(session)
             if "spark connect" in wanted and find_spec("grpc"):
                 found.append(_tables_of("spark connect", stack.enter_context(_connected(address))))
         yield [source for source in found if source.name in wanted]
 
 
+def of_spark(session: Any) -> list[Source]:
+    """Return what a session of Spark reads: its tables, and files."""
+    return [_tables_of("spark", session), *map(_files_of_spark, _FILES_OF_SPARK)]
+
+
 @contextmanager
 def spark_sessions() -> Iterator[tuple[Any, str]]:
-    """Start Spark; yield a session, in a time zone far from UTC, and the address at which others connect."""
+    """Start Spark; yield a session, in a time zone far from UTC, and the address at which others connect.
+
+    A process has one at a time: whoever asks for a second would be given this one, and end it for all.
+    """
     from pyspark.sql import SparkSession
 
     with socket.socket() as free:
