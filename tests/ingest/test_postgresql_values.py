@@ -295,3 +295,18 @@ def test_a_query_that_takes_too_long_for_the_server_is_an_error_without_values(
     with pytest.raises(DataError, match=r"^The database could not be read by the engine") as told:
         read_profile(f"{url}&options=-cstatement_timeout%3D100", table="slower", label="a")
     assert "hunter2" not in str(told.value)
+
+
+def test_the_server_may_count_in_several_processes(server: psycopg.Connection[Any], url: str) -> None:
+    make(server, "shared", "label text", "('a'), ('a'), ('b')")
+    server.execute("ALTER TABLE shared SET (parallel_workers = 2)")
+    counts = "SELECT leader_pid IS NOT NULL FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+    server.execute(f"CREATE OR REPLACE FUNCTION helps() RETURNS bool LANGUAGE sql PARALLEL SAFE AS '{counts}'")
+    server.execute(
+        "CREATE VIEW counted AS SELECT label, CASE WHEN helps() THEN 'yes' ELSE 'no' END AS helped FROM shared"
+    )
+    settings = {"parallel_setup_cost": 0, "parallel_tuple_cost": 0, "parallel_leader_participation": "off"}
+    address = url + "&options=" + "%20".join(f"-c{name}%3D{value}" for name, value in settings.items())
+    assert read_profile(address, table="counted", label="label", where="helped = 'yes'").n == 3
+    groups = read_groups(address, table="counted", label="label", by="helped", groups=["no", "yes"])
+    assert (groups["no"].n, groups["yes"].n) == (0, 3)

@@ -33,9 +33,9 @@ from anonhist.ingest.query import (
     counts_something,
     events_query,
     fetch,
+    fitting_batches,
     is_item,
     prevalences_query,
-    record_batches,
     whole_column,
 )
 from anonhist.mechanisms.excess import refuse_nothing
@@ -114,7 +114,7 @@ def group_batches(table: Any, columns: Columns) -> Iterator[Any]:
     """Return checked Arrow batches with the columns ``group``, ``count`` and ``prevalence``, of labels that count."""
     import pyarrow as pa
 
-    for batch in record_batches(_QUERIES[columns.rows](table, columns), _ROWS):
+    for batch in fitting_batches(_QUERIES[columns.rows](table, columns), _ROWS):
         if NAMED in batch.schema.names:
             check_named(all(batch.column(NAMED).to_pylist()))
         if columns.rows != "events":
