@@ -97,7 +97,16 @@ def _of_clickhouse(digits: Any) -> Any:
 
 
 def _of_postgres(digits: Any) -> Any:
-    data = engine_function("decode", "string", "string", "binary")(digits, "hex")
+    return number_of_bytes(bytes_of_digits(digits))
+
+
+def bytes_of_digits(digits: Any) -> Any:
+    """Return the bytes that hexadecimal digits are, on PostgreSQL."""
+    return engine_function("decode", "string", "string", "binary")(digits, "hex")
+
+
+def number_of_bytes(data: Any) -> Any:
+    """Return the number that the first six bytes are, on PostgreSQL, which forms ``data`` anew for each of them."""
     byte, large = engine_function("get_byte", "binary", "int32", "int32"), engine_function("int8", "int32", "int64")
     first, *others = (large(byte(data, at)) * 256 ** (HEX_DIGITS // 2 - 1 - at) for at in range(HEX_DIGITS // 2))
     return sum(others, first)

@@ -31,8 +31,10 @@ from anonhist.ingest.random_order import (
     HASH,
     HEX_DIGITS,
     add_hash,
+    bytes_of_digits,
     check_hashes,
     md5_of_ibis,
+    number_of_bytes,
     number_of_ibis,
     random_key,
 )
@@ -244,8 +246,8 @@ def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str]
     for each in bound.within[1:]:
         text = text + "\n" + summed[each]
     is_first = summed["last"] == summed["items"]
-    hashed = summed.mutate(**{HASH: is_first.ifelse(md5_of_ibis("postgres")(text), None)})
-    started = hashed.mutate(start=number_of_ibis("postgres", hashed[HASH]).max().over(running(hashed)))
+    hashed = summed.mutate(**{HASH: is_first.ifelse(bytes_of_digits(md5_of_ibis("postgres")(text)), None)})
+    started = hashed.mutate(start=number_of_bytes(hashed[HASH]).max().over(running(hashed)))
     items, last, total = started["items"], started["last"], started["total"]
     before, after = (quotient(end * bound.most + started["start"] % total, total) for end in (last - items, last))
     times = (total <= largest // bound.most).ifelse(after - before, 0)

@@ -216,77 +216,17 @@ FROM (
                 "t11"."hash",
                 MAX(
                   (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        0
-                      )
-                    ) * 1099511627776
+                    INT8(GET_BYTE("t11"."hash", 0)) * 1099511627776
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        1
-                      )
-                    ) * 4294967296
+                    INT8(GET_BYTE("t11"."hash", 1)) * 4294967296
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        2
-                      )
-                    ) * 16777216
+                    INT8(GET_BYTE("t11"."hash", 2)) * 16777216
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        3
-                      )
-                    ) * 65536
+                    INT8(GET_BYTE("t11"."hash", 3)) * 65536
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        4
-                      )
-                    ) * 256
+                    INT8(GET_BYTE("t11"."hash", 4)) * 256
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        5
-                      )
-                    ) * 1
+                    INT8(GET_BYTE("t11"."hash", 5)) * 1
                   )
                 ) OVER (
                   PARTITION BY "t11"."user"
@@ -302,7 +242,7 @@ FROM (
                   "t10"."last",
                   CASE
                     WHEN "t10"."last" = "t10"."items"
-                    THEN MD5('0123456789abcdef0123456789abcdef ' || "t10"."user")
+                    THEN DECODE(MD5('0123456789abcdef0123456789abcdef ' || "t10"."user"), 'hex')
                     ELSE NULL
                   END AS "hash"
                 FROM (
@@ -1902,77 +1842,17 @@ FROM (
                 "t11"."hash",
                 MAX(
                   (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        0
-                      )
-                    ) * 1099511627776
+                    INT8(GET_BYTE("t11"."hash", 0)) * 1099511627776
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        1
-                      )
-                    ) * 4294967296
+                    INT8(GET_BYTE("t11"."hash", 1)) * 4294967296
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        2
-                      )
-                    ) * 16777216
+                    INT8(GET_BYTE("t11"."hash", 2)) * 16777216
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        3
-                      )
-                    ) * 65536
+                    INT8(GET_BYTE("t11"."hash", 3)) * 65536
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        4
-                      )
-                    ) * 256
+                    INT8(GET_BYTE("t11"."hash", 4)) * 256
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t11"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t11"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        5
-                      )
-                    ) * 1
+                    INT8(GET_BYTE("t11"."hash", 5)) * 1
                   )
                 ) OVER (
                   PARTITION BY "t11"."user"
@@ -1989,7 +1869,7 @@ FROM (
                   "t10"."last",
                   CASE
                     WHEN "t10"."last" = "t10"."items"
-                    THEN MD5('0123456789abcdef0123456789abcdef ' || "t10"."user")
+                    THEN DECODE(MD5('0123456789abcdef0123456789abcdef ' || "t10"."user"), 'hex')
                     ELSE NULL
                   END AS "hash"
                 FROM (
@@ -2242,77 +2122,17 @@ FROM (
                 "t14"."hash",
                 MAX(
                   (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t14"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        0
-                      )
-                    ) * 1099511627776
+                    INT8(GET_BYTE("t14"."hash", 0)) * 1099511627776
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t14"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        1
-                      )
-                    ) * 4294967296
+                    INT8(GET_BYTE("t14"."hash", 1)) * 4294967296
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t14"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        2
-                      )
-                    ) * 16777216
+                    INT8(GET_BYTE("t14"."hash", 2)) * 16777216
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t14"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        3
-                      )
-                    ) * 65536
+                    INT8(GET_BYTE("t14"."hash", 3)) * 65536
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t14"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        4
-                      )
-                    ) * 256
+                    INT8(GET_BYTE("t14"."hash", 4)) * 256
                   ) + (
-                    INT8(
-                      GET_BYTE(
-                        DECODE(
-                          SUBSTRING("t14"."hash" FROM CASE WHEN (
-                            0 + 1
-                          ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t14"."hash") END FOR 12),
-                          'hex'
-                        ),
-                        5
-                      )
-                    ) * 1
+                    INT8(GET_BYTE("t14"."hash", 5)) * 1
                   )
                 ) OVER (
                   PARTITION BY "t14"."user", "t14"."group"
@@ -2329,9 +2149,12 @@ FROM (
                   "t13"."last",
                   CASE
                     WHEN "t13"."last" = "t13"."items"
-                    THEN MD5(
-                      '0123456789abcdef0123456789abcdef ' || "t13"."user" || '
+                    THEN DECODE(
+                      MD5(
+                        '0123456789abcdef0123456789abcdef ' || "t13"."user" || '
 ' || "t13"."group"
+                      ),
+                      'hex'
                     )
                     ELSE NULL
                   END AS "hash"
@@ -2787,77 +2610,17 @@ FROM (
                     "t12"."hash",
                     MAX(
                       (
-                        INT8(
-                          GET_BYTE(
-                            DECODE(
-                              SUBSTRING("t12"."hash" FROM CASE WHEN (
-                                0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
-                              'hex'
-                            ),
-                            0
-                          )
-                        ) * 1099511627776
+                        INT8(GET_BYTE("t12"."hash", 0)) * 1099511627776
                       ) + (
-                        INT8(
-                          GET_BYTE(
-                            DECODE(
-                              SUBSTRING("t12"."hash" FROM CASE WHEN (
-                                0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
-                              'hex'
-                            ),
-                            1
-                          )
-                        ) * 4294967296
+                        INT8(GET_BYTE("t12"."hash", 1)) * 4294967296
                       ) + (
-                        INT8(
-                          GET_BYTE(
-                            DECODE(
-                              SUBSTRING("t12"."hash" FROM CASE WHEN (
-                                0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
-                              'hex'
-                            ),
-                            2
-                          )
-                        ) * 16777216
+                        INT8(GET_BYTE("t12"."hash", 2)) * 16777216
                       ) + (
-                        INT8(
-                          GET_BYTE(
-                            DECODE(
-                              SUBSTRING("t12"."hash" FROM CASE WHEN (
-                                0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
-                              'hex'
-                            ),
-                            3
-                          )
-                        ) * 65536
+                        INT8(GET_BYTE("t12"."hash", 3)) * 65536
                       ) + (
-                        INT8(
-                          GET_BYTE(
-                            DECODE(
-                              SUBSTRING("t12"."hash" FROM CASE WHEN (
-                                0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
-                              'hex'
-                            ),
-                            4
-                          )
-                        ) * 256
+                        INT8(GET_BYTE("t12"."hash", 4)) * 256
                       ) + (
-                        INT8(
-                          GET_BYTE(
-                            DECODE(
-                              SUBSTRING("t12"."hash" FROM CASE WHEN (
-                                0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t12"."hash") END FOR 12),
-                              'hex'
-                            ),
-                            5
-                          )
-                        ) * 1
+                        INT8(GET_BYTE("t12"."hash", 5)) * 1
                       )
                     ) OVER (
                       PARTITION BY "t12"."user"
@@ -2874,7 +2637,7 @@ FROM (
                       "t11"."last",
                       CASE
                         WHEN "t11"."last" = "t11"."items"
-                        THEN MD5('0123456789abcdef0123456789abcdef ' || "t11"."user")
+                        THEN DECODE(MD5('0123456789abcdef0123456789abcdef ' || "t11"."user"), 'hex')
                         ELSE NULL
                       END AS "hash"
                     FROM (
