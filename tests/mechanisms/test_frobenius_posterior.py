@@ -148,11 +148,12 @@ def test_rows_on_a_grid_are_neither_long_nor_short() -> None:
     assert abs(np.mean(off)) < 0.5
 
 
-@pytest.mark.parametrize("epsilon", [0.05, 0.4])
-def test_sizes_that_are_left_out_do_not_matter(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("epsilon", "too_large"), [(0.05, 0), (0.4, 0), (0.05, 300)])
+def test_sizes_that_are_left_out_do_not_matter(epsilon: float, too_large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, *lengths = (
         np.array(each) for each in zip(*(noisy_values(epsilon, 400, at) for at in range(4)), strict=True)
     )
+    sizes += too_large
     sides = [noisy_rows(np.zeros((4, 1), int), side, sizes, epsilon=epsilon) for side in lengths]
     positions: list[int] = []
 
@@ -165,7 +166,7 @@ def test_sizes_that_are_left_out_do_not_matter(epsilon: float, monkeypatch: pyte
 
     monkeypatch.setattr(RowPosterior, "__init__", partialmethod(noted, RowPosterior.__init__))
     early = found()
-    assert max(positions) < 400
+    assert max(positions) < (min(sizes) if too_large else 400)
     monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
     positions.clear()
     assert found() == early

@@ -254,14 +254,13 @@ def pass_work(length: float, epsilon: float) -> int:
 def _medians(
     sizes: Ints, arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool, reach: float
 ) -> list[tuple[Ints, Ints]]:
-    count = sizes.size
-    noisy, farthest = arms.beside(legs), int(sizes.max())
+    count, noisy = sizes.size, arms.beside(legs)
 
     def is_settled(evidence: Floats) -> bool:
-        if evidence.shape[1] <= farthest:
-            return False
         joint = _log_weights(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
-        return bool(np.all(joint[:, -1] < joint.max(axis=1) - _NEGLIGIBLE))
+        # Up to the noisy size, only its own weight can still rise.
+        most = joint[:, -1] + epsilon * np.maximum(sizes - (evidence.shape[1] - 1), 0)
+        return bool(np.all(most < joint.max(axis=1) - _NEGLIGIBLE))
 
     def posterior(grid: float, scales: Floats | None = None) -> RowPosterior:
         return RowPosterior(noisy, epsilon=epsilon, grid=grid, settled=is_settled, scales=scales, reach=reach)
