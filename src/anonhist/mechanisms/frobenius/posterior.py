@@ -42,7 +42,7 @@ from anonhist.numeric.pulse import pulse
 
 _BLOCK_CELLS = 2**22
 # The smallest number of positions after which to test whether the rest matters.
-_FEWEST = 32
+_FEWEST = 8
 
 
 def _checks(first: int, last: int) -> list[int]:
