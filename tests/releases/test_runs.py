@@ -195,7 +195,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watched:
 @pytest.mark.parametrize("kind", ["frobenius", "sketch"])
 def test_no_step_between_two_reports_is_longer_than_a_row_or_a_climb(watch: Watched, kind: str) -> None:
     made = (
-        FrobeniusMechanism("0.05").release(TWO, source=SeededSource(1))
+        FrobeniusMechanism("0.02").release(TWO, source=SeededSource(1))
         if kind == "frobenius"
         else a_sketch().reconstruct()
     )

@@ -33,7 +33,7 @@ from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name
 from anonhist.ingest.plain_types import counts_of_objects, holds_objects
 from anonhist.ingest.sqlite_values import with_used_columns
 from anonhist.ingest.user_bounds import TIMES, UserBound, bounded_users
-from anonhist.ingest.warehouses import is_postgresql
+from anonhist.ingest.warehouses import batch_of_postgresql, is_postgresql
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
         # A relation runs again at each fetch, so there is only one.
         return list(native.fetchall())
     if is_postgresql(query):
-        return [tuple(row.values()) for row in _of_postgresql(query).to_pylist()]
+        return [tuple(row.values()) for row in batch_of_postgresql(query).to_pylist()]
     with warnings.catch_warnings():
         # Ibis reads SQLite's rows with deprecated parts of pandas: the caller cannot do anything about that.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -447,27 +447,6 @@ def record_batches(query: Any, rows: int) -> Iterator[Any]:
     else:
         collected = query.collect() if hasattr(query, "collect") else query
         yield from collected.to_arrow().to_batches(max_chunksize=rows)
-
-
-def fitting_batches(query: Any, rows: int) -> Iterator[Any]:
-    """Run a query once and return its result, which fits in memory, as Arrow batches."""
-    if is_postgresql(query):
-        yield _of_postgresql(query)
-    else:
-        yield from record_batches(query, rows)
-
-
-def _of_postgresql(query: Any) -> Any:
-    """Run a query of PostgreSQL without a cursor of the server, for which only one process would work."""
-    import pyarrow as pa
-
-    native = query.to_native()
-    # Ibis registers functions and tables in memory of a caller's formula.
-    native.limit(0).to_pyarrow()
-    backend = native.get_backend()
-    with backend.con.transaction(), backend.con.cursor() as cursor:
-        rows = cursor.execute(backend.compile(native)).fetchall()
-    return pa.RecordBatch.from_struct_array(pa.array(rows, native.schema().as_struct().to_pyarrow()))
 
 
 def batches(relation: Any, rows: int) -> Iterator[Any]:

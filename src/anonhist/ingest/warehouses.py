@@ -210,6 +210,19 @@ def is_postgresql(table: Any) -> bool:
     return bool(table.implementation.is_ibis()) and engine_of(table) == "postgres"
 
 
+def batch_of_postgresql(query: Any) -> Any:
+    """Run a query without a cursor of the server, for which only one process would work; its result fits in memory."""
+    import pyarrow as pa
+
+    native = query.to_native()
+    # Ibis registers functions and tables in memory of a caller's formula.
+    native.limit(0).to_pyarrow()
+    backend = native.get_backend()
+    with backend.con.transaction(), backend.con.cursor() as cursor:
+        rows = cursor.execute(backend.compile(native)).fetchall()
+    return pa.RecordBatch.from_struct_array(pa.array(rows, native.schema().as_struct().to_pyarrow()))
+
+
 # Those of others would be literals of the session's zone, or floats.
 _EXACT_ZONES = {"bigquery", "duckdb", "postgres"}
 _EXACT_LITERALS = {*_EXACT_ZONES, "athena", "databricks", "snowflake", "trino"}

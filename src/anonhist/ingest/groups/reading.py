@@ -33,11 +33,12 @@ from anonhist.ingest.query import (
     counts_something,
     events_query,
     fetch,
-    fitting_batches,
     is_item,
     prevalences_query,
+    record_batches,
     whole_column,
 )
+from anonhist.ingest.warehouses import batch_of_postgresql, is_postgresql
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.numeric.arrays import sum_equal
@@ -114,7 +115,8 @@ def group_batches(table: Any, columns: Columns) -> Iterator[Any]:
     """Return checked Arrow batches with the columns ``group``, ``count`` and ``prevalence``, of labels that count."""
     import pyarrow as pa
 
-    for batch in fitting_batches(_QUERIES[columns.rows](table, columns), _ROWS):
+    query = _QUERIES[columns.rows](table, columns)
+    for batch in (batch_of_postgresql(query),) if is_postgresql(query) else record_batches(query, _ROWS):
         if NAMED in batch.schema.names:
             check_named(all(batch.column(NAMED).to_pylist()))
         if columns.rows != "events":
