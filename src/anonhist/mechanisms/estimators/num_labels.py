@@ -99,7 +99,7 @@ class NumLabelsMechanism:
     level: Checked[float] = converted(_checked_level, default=0.95)
 
     def __post_init__(self) -> None:
-        if self._rate(self.max_per_user) < _SMALLEST_RATE:
+        if self.noise_rate(self.max_per_user) < _SMALLEST_RATE:
             raise UsageError(
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.max_per_user:,} labels per user; "
                 "give more, or a smaller `max_per_user`."
@@ -137,13 +137,14 @@ class NumLabelsMechanism:
     def taken_off(self) -> tuple[int, ...]:
         """The quantile t_ℓ of the noise for each candidate."""
         tail = 1 - Fraction(str(self.level))
-        return tuple(noise_bound(self._rate(most), tail) for most in self.candidates)
+        return tuple(noise_bound(self.noise_rate(most), tail) for most in self.candidates)
 
     @property
     def _choice_epsilon(self) -> Fraction:
         return self.epsilon * _CHOICE_SHARE
 
-    def _rate(self, most: int) -> Fraction:
+    def noise_rate(self, most: int) -> Fraction:
+        """Return the rate of the noise on D_ℓ, ``ε₂/ℓ``."""
         return (self.epsilon - self._choice_epsilon) / most
 
     def matched(self, held: UserLabels) -> tuple[int, ...]:
@@ -166,7 +167,7 @@ class NumLabelsMechanism:
         with without_sizes():
             matched = self.matched(held)
         place = least_loss(self.losses(matched), self.candidates, self.choice_rate, source=randomness)
-        rate = self._rate(self.candidates[place])
+        rate = self.noise_rate(self.candidates[place])
         noisy = matched[place] + int(discrete_laplace(rate, 1, source=randomness)[0])
         return self.estimate_of(noisy, place, where=held.where)
 
@@ -176,7 +177,7 @@ class NumLabelsMechanism:
         others = f"users with more than {most:,} labels" if most > 1 else "users with more than one label"
         return Estimate(
             float(max(noisy, 0)),
-            deviation(float(self._rate(most))),
+            deviation(float(self.noise_rate(most))),
             (float(max(noisy - self.taken_off[place], 0)), math.inf),
             f"private matching, at most {most:,} label{'s' if most > 1 else ''} per user",
             level=self.level,
