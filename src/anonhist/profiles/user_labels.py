@@ -118,7 +118,7 @@ def _settled(users: Ints, labels: Ints, most: int) -> tuple[Ints, Ints, Ints, in
     """Return the pairs left, how many labels each user can still take, and the number of labels already matched.
 
     Some largest matching gives a label that only one user has to that user, as long as they can take labels, and to a
-    user who can take all of their labels every one of them (Karp and Sipser 1981, for copies of users).
+    user who can take all of their labels every one of them (the rules of Karp and Sipser, for copies of users).
     """
     supplies = np.full(int(users.max(initial=-1)) + 1, most, dtype=np.int64)
     settled = 0

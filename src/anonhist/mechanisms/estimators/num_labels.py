@@ -58,7 +58,7 @@ class NumLabelsMechanism:
     end is ``max(0, D_ℓ + Z − t_ℓ)``, ``P(Z > t_ℓ) ≤ 1 − level``. There is no upper end: one user may have any number of
     labels that nobody else has.
 
-    Source: Knop and Steinke 2023, sections 3 and 4, who divide by ``ℓ + ℓ′``.
+    Source: Knop and Steinke 2023.
 
     Parameters
     ----------
