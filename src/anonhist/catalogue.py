@@ -266,7 +266,7 @@ PROPERTIES = {
 }
 # Properties of the rows of users, which no profile holds: there is only a private estimate.
 OF_USERS = {
-    "num-labels": "how many labels there are at least, protecting users with any number (`user`, `epsilon`)",
+    "num-labels": "number of labels, at least (`user`, `epsilon`)",
 }
 PROPERTY_OPTIONS = {
     "method": Option("NAME", "Estimator; by default, the most accurate one. An unknown name lists all."),
