@@ -32,6 +32,7 @@ from anonhist.mechanisms.estimators.entropy import EntropyMechanism
 from anonhist.mechanisms.estimators.support import SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.private import entropy as private_entropy
+from anonhist.private import num_labels
 from anonhist.profiles import Profile
 from anonhist.properties import guessing_success, guesswork, work_factor
 from anonhist.releases import Release
