@@ -98,7 +98,7 @@ def num_labels(
     UsageError
         If a parameter is impossible. Nothing is spent then.
     DataError
-        If the data cannot be used, or there is not enough memory: distinct pairs of a user and a label take some 400
+        If the data cannot be used, or there is not enough memory: distinct pairs of a user and a label take some 300
         bytes each. The guarantee does not cover that this error shows the size of the data.
 
     Notes
