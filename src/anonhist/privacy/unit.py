@@ -122,7 +122,8 @@ class PrivacyUnit:
         """Protect one user with at most ``max_items`` items: neighbors differ in at most ``max_items`` cells.
 
         With merged sketches, a user has at most ``max_items`` items in each of ``sketches`` sketches. With several
-        groups, a user has at most ``max_items`` items in each of at most ``groups`` groups.
+        groups, a user has at most ``max_items`` items in each of at most ``groups`` groups. No data exceed 2^62 items:
+        that bound protects users with any number of them.
         """
         return cls("user", max_items, sketches, groups, name=name)
 
