@@ -11,6 +11,7 @@ from anonhist.errors import DataError
 from anonhist.profiles import user_labels as module
 from anonhist.profiles.user_labels import UserLabels
 
+CIRCLE = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 2, 2, 0])
 # The labels of one user, and of all users.
 Labels = tuple[int, ...]
 Users = tuple[Labels, ...]
@@ -53,10 +54,15 @@ def test_another_algorithm_matches_as_many(left: str, monkeypatch: pytest.Monkey
 
 def test_pairs_that_no_rule_settles_reach_the_flow() -> None:
     # Everybody has two labels of three, and each label is had by two.
-    circle = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 2, 2, 0])
-    users, _, supplies, settled = module._settled(*circle, 1)
+    users, _, supplies, settled = module._settled(*CIRCLE, 1)
     assert (users.size, supplies.tolist(), settled) == (6, [1, 1, 1], 0)
-    assert UserLabels(*circle).num_matched(1) == 3
+    assert UserLabels(*CIRCLE).num_matched(1) == 3
+
+
+def test_more_arcs_than_the_flow_can_number_are_too_much_for_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_ARCS", 12)
+    with pytest.raises(MemoryError):
+        UserLabels(*CIRCLE).num_matched(1)
 
 
 def moves(matched: Callable[[Users], tuple[int, ...]]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:

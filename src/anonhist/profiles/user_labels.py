@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A round of the reduction that removes a smaller share of the pairs leaves the rest to the flow.
 _WORTHWHILE = 1 / 64
+# SciPy numbers arcs, and their reverses, in 32 bits: more of them take hundreds of gigabytes anyway.
+_MOST_ARCS = 2**30
 # Pairs of numbers below this are numbers in 64 bits.
 _MOST = 2**31
 
@@ -99,12 +101,16 @@ class UserLabels:
         ------
         ArithmeticError
             If the flow cannot be verified as a maximum flow.
+        MemoryError
+            If there is not enough memory, or more than 2^30 pairs are left to the flow.
         """
         users, labels, supplies, settled = _settled(self.users, self.labels, most)
         if not users.size:
             return settled
         names, begins = np.unique(users, return_inverse=True)
         kinds, ends = np.unique(labels, return_inverse=True)
+        if users.size + names.size + kinds.size >= _MOST_ARCS:
+            raise MemoryError
         ones = np.ones(users.size, dtype=np.int64)
         found = largest_transport(begins, ends, ones, supplies[names], np.ones(kinds.size, dtype=np.int64))
         return settled + int(found.flows.sum())
