@@ -115,6 +115,9 @@ passwords are to guess. Each estimate comes with its interval, its method and th
 PROPERTY is one of
 {chr(10).join(f"  {name:<22}  {meaning}" for name, meaning in _MEANINGS.items())}
 
+num-labels protects users with any number of labels. It chooses how many of each user count, at most --max-per-user
+(1024 unless given).
+
 SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, estimates are private and cost no
 further privacy.
 """
