@@ -32,6 +32,7 @@ from anonhist.mechanisms.estimators.entropy import EntropyMechanism
 from anonhist.mechanisms.estimators.support import SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.private import entropy as private_entropy
+from anonhist.private import num_labels
 from anonhist.profiles import Profile
 from anonhist.properties import guessing_success, guesswork, work_factor
 from anonhist.releases import Release
@@ -104,10 +105,12 @@ def estimators(profile: Profile) -> None:
     assert_type(EntropyMechanism("1", alphabet_size=np.int64(26)).alphabet_size, int | None)
     assert_type(SupportCoverageMechanism("1", draws=100).draws, int)
     private_entropy(profile, epsilon="0.5", alphabet_size=26)
+    num_labels("visits.csv", user="person", epsilon="0.5")
 
     SupportCoverageMechanism(1)  # type: ignore[call-arg]
     EntropyMechanism(1, alphabet_size=26.0)  # type: ignore[arg-type]
     private_entropy(profile)  # type: ignore[call-arg]
+    num_labels("visits.csv", epsilon=1)  # type: ignore[call-arg]
     private_entropy(profile, epsilon=[1])  # type: ignore[arg-type]
     private_entropy(profile, epsilon=1, unit="item")  # type: ignore[arg-type]
 

@@ -264,6 +264,10 @@ PROPERTIES = {
         asked=({"share": 0.25}, {"share": 0.5}),
     ),
 }
+# Properties of the rows of users, which no profile holds: there is only a private estimate.
+OF_USERS = {
+    "num-labels": "number of labels, at least (`user`, `epsilon`)",
+}
 PROPERTY_OPTIONS = {
     "method": Option("NAME", "Estimator; by default, the most accurate one. An unknown name lists all."),
     "alphabet_size": Option(

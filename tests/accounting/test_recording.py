@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import anonhist as ah
@@ -255,21 +256,38 @@ def test_every_function_that_draws_noise_takes_a_ledger() -> None:
     charged = {name for name, parameters in found if {"ledger", "dataset", "purpose", "run_id"} <= parameters}
     assert drawing - charged == UNCHARGED
     assert charged - drawing == {".reconstruct", "declare"}
-    assert len(charged & drawing) == 14  # read_groups among them, which may find groups
+    assert len(charged & drawing) == 15  # read_groups among them, which may find groups
 
 
 @each_of("name", [name for name in ah.private.__all__ if name != "support_coverage"])
 def test_private_estimates_are_charged(name: str, tmp_path: Path) -> None:
     own: dict[str, Any] = {"power_sum": {"order": 2}, "renyi_entropy": {"order": 2}}.get(name, {})
     own |= {"distance_to_uniformity": {"alphabet_size": 9}, "support_size": {"alphabet_size": 9}}.get(name, {})
+    is_of_users = name == "num_labels"
+    own |= {"user": "who", "label": "what"} if is_of_users else {}
+    data = pa.table({"who": ["ann", "bob"], "what": ["x", "y"]}) if is_of_users else PROFILE
     with Ledger(f"{tmp_path}/budget.db") as ledger:
-        ledger.create("letters", "item", epsilon=3)
-        estimate = getattr(ah.private, name)(PROFILE, epsilon="0.5", ledger=ledger, dataset="letters", **own)
+        ledger.create("letters", "user" if is_of_users else "item", epsilon=3)
+        estimate = getattr(ah.private, name)(data, epsilon="0.5", ledger=ledger, dataset="letters", **own)
         assert states(ledger) == ["released"]
         assert ledger.balance("letters").spent.epsilon == estimate.guarantee.epsilon
         with pytest.raises(UsageError):
-            getattr(ah.private, name)(PROFILE, epsilon="0.5", ledger=ledger, dataset="letters", level=2, **own)
+            getattr(ah.private, name)(data, epsilon="0.5", ledger=ledger, dataset="letters", level=2, **own)
         assert states(ledger) == ["released"]
+
+
+def test_a_number_of_labels_is_charged_before_its_rows_are_read(tmp_path: Path) -> None:
+    rows = pa.table({"who": ["ann"], "what": ["x"]})
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        ledger.create("letters", "user", epsilon=1)
+        told: dict[str, Any] = {"user": "who", "ledger": ledger, "dataset": "letters"}
+        # The schema is public: an error about it tells nothing of the rows.
+        with pytest.raises(DataError, match="no column"):
+            ah.private.num_labels(rows, epsilon="0.5", label="when", **told)
+        with pytest.raises(BudgetError):
+            ah.private.num_labels("missing.csv", epsilon=2, **told)
+        ah.private.num_labels(rows, epsilon=1, label="what", **told)
+        assert states(ledger) == ["void", "released"]
 
 
 @each_of(

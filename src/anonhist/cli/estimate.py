@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.catalogue import PROPERTIES, PROPERTY_OPTIONS, load
+from anonhist.catalogue import OF_USERS, PROPERTIES, PROPERTY_OPTIONS, load
+from anonhist.cli.estimate_users import check_of_users, labels_of_users, question_of_users
 from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import UNCHARGED, AskedAccount, charging_options, csv_digest, say_account
@@ -56,12 +57,14 @@ if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate, Estimates
     from anonhist.releases import Release
     from anonhist.terminal.decorators import Protection
+    from anonhist.terminal.output import Bars
 
-    Question = Callable[[Profile | Release, Callable[[float], None] | None], Estimates]
+    Question = Callable[[Any, Callable[[float], None] | None], Estimates]
 
 NOT_PRIVATE = "These numbers are not private: they are computed from the exact data. Use --epsilon, or a released file."
 EVERYTHING = "all"
 _ALREADY_PRIVATE = "leave --epsilon out, since estimates from it are already private"
+_NEEDS_ROWS = dict.fromkeys(OF_USERS, "give the rows of users instead")
 _BY_RELEASE = (
     "Note: most of this interval is not privacy noise but the worst-case sampling error. A release at the same "
     "epsilon gives the actual sampling error and answers every other question too. Make the release instead of "
@@ -95,9 +98,13 @@ anonhist estimate support-size data.csv --label species --method chao1 --level 0
 anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
 anonhist estimate all release.json
 anonhist estimate support-coverage data.csv --label word --draws 200000
+anonhist estimate num-labels data.csv --label page --user person --epsilon 1
 """
 _MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
-_MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
+_MEANINGS |= {
+    name: spell_out(meaning, lambda word, _: option_word(word))
+    for name, meaning in ({name: entry.meaning for name, entry in PROPERTIES.items()} | OF_USERS).items()
+}
 # This character keeps click from refilling the lines below it.
 _HELP = f"""Estimate a property of the underlying distribution.
 
@@ -107,6 +114,9 @@ passwords are to guess. Each estimate comes with its interval, its method and th
 \b
 PROPERTY is one of
 {chr(10).join(f"  {name:<22}  {meaning}" for name, meaning in _MEANINGS.items())}
+
+num-labels protects users with any number of labels. It chooses how many of each user count, at most --max-per-user
+(1024 unless given).
 
 SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, estimates are private and cost no
 further privacy.
@@ -175,7 +185,10 @@ def estimate(
     options = {name: _read(name, value) for name, value in own.items()}
     protection = protection_of(sources, protection)
     context = click.get_current_context()
-    if epsilon is None:
+    if property_ in OF_USERS:
+        check_of_users(property_, sources, options, reading["user"])
+        ask, options = question_of_users(property_, epsilon, protection, level)
+    elif epsilon is None:
         refuse_given(_OF_PRIVATE, "{} applies only to private estimates: add --epsilon, or leave it out.")
         account = UNCHARGED
         ask = _question(property_, options, level)
@@ -187,26 +200,26 @@ def estimate(
         ask = _private_question(property_, options, level, promise)
     account.check()
 
-    from anonhist.profiles import Profile
     from anonhist.releases.content import estimates_digest
 
+    nothing, read = _read_by(property_, sources, reading, protection)
     # Nothing can be estimated from no data, but impossible requests are refused before any data are read.
-    _, of_nothing = ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)[0]
+    _, of_nothing = ask(nothing, None)[0]
     price = partial(_price, property_, options, of_nothing)
     destination = account.destined(partial(outputs.for_table, *sources, what="Estimates are"), price)
-    data: Profile | Release | None = None
+    data: Any = None
     if epsilon is None:
         data = released_source(sources, group)
         if data is None:
             say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
     else:
-        refuse_release(*sources, reading=reading, instead=_ALREADY_PRIVATE)
+        refuse_release(*sources, reading=reading, instead=_NEEDS_ROWS.get(property_, _ALREADY_PRIVATE))
         group_of(None, group)
     with account.charged(price) as recorded:
         with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
             if data is None:
                 with recorded.reading():
-                    data = profile_of_source(sources, reading, protection, bars)
+                    data = read(bars)
             found = ask(data, bars.working)
 
         def say_all(stream: TextIO) -> None:
@@ -217,8 +230,21 @@ def estimate(
         file = csv_digest(destination.target, found)
         complete = partial(recorded.complete, partial(estimates_digest, found), None, file)
         destination.write(found, say_all, log=partial(_log, found), complete=complete)
-    if epsilon is not None and not outputs.quiet:
+    if epsilon is not None and not outputs.quiet and property_ not in OF_USERS:
         _say_notes(found, protection, context)
+
+
+def _read_by(
+    name: str, sources: tuple[str, ...], reading: dict[str, Any], protection: Protection
+) -> tuple[Any, Callable[[Bars], Any]]:
+    """Return no data of the kind that a property is estimated from, and the reader of the source."""
+    from anonhist.profiles import Profile
+    from anonhist.profiles.user_labels import UserLabels
+
+    if name in OF_USERS:
+        return UserLabels([], []), partial(labels_of_users, sources[0], reading)
+    nothing = Profile([], [], unit=protection.unit or PrivacyUnit.item())
+    return nothing, partial(profile_of_source, sources, reading, protection)
 
 
 def _say_notes(found: Estimates, protection: Protection, context: click.Context) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -13,9 +13,10 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.graphs.flow import degree_flow, degree_flow_distance, randomized_rounding, rounded_epsilon
 from anonhist.graphs.graph import Direction, Graph, text_of
 from anonhist.graphs.projection import cumulative_histogram, project, sorted_list
+from anonhist.mechanisms.choosing import least_loss
 from anonhist.numeric.arrays import Ints
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
-from anonhist.randomness import RandomSource, SystemSource, bernoulli_exp, uniform_integers
+from anonhist.randomness import RandomSource, SystemSource
 
 
 class Bounding(Protocol):
@@ -220,18 +221,5 @@ class DegreeChoice:
         # The term added to the loss of each candidate is public.
         cautions = [_CAUTION * 2 * each * Fraction((each / _CAUTION_AT) ** 0.5) / self.epsilon for each in candidates]
         losses = [Fraction(noise[bound]) - kept[bound] + more for bound, more in zip(candidates, cautions, strict=True)]
-        scores = _scores(losses, candidates)
         rate = self.epsilon / (2 * relation.distance)
-        # The score of the lowest loss is 0, so at least one candidate enters the draw.
-        drawn = [
-            bound
-            for bound, score in zip(candidates, scores, strict=True)
-            if bernoulli_exp(rate * score, 1, source=randomness)[0]
-        ]
-        return drawn[int(uniform_integers(len(drawn), 1, source=randomness)[0])]
-
-
-def _scores(losses: Sequence[Fraction], candidates: Sequence[int]) -> list[Fraction]:
-    """Return ``s_i = max_j (q_i − q_j) / max(Δ_i, Δ_j)``, Δ = 2θ: 0 for the least loss, and never less."""
-    pairs = list(zip(losses, candidates, strict=True))
-    return [max((loss - other) / (2 * max(bound, beside)) for other, beside in pairs) for loss, bound in pairs]
+        return candidates[least_loss(losses, [2 * each for each in candidates], rate, source=randomness)]

@@ -14,6 +14,8 @@ from anonhist.privacy.parameters import parse_whole_number
 # The name of each kind's bound.
 _BOUNDS = {"item": "bound", "user": "max_items", "label": "max_count", "edge": "degrees", "node": "max_distance"}
 _LARGEST_BOUND = 2**62
+#: A bound on a user's items that no data exceed: the guarantee is for users with any number of items.
+ANY_NUMBER = _LARGEST_BOUND
 _SEVERAL = "the promise is for one {unit}, and for k {units} of one {owner} ε is k times as large."
 
 
@@ -120,7 +122,8 @@ class PrivacyUnit:
         """Protect one user with at most ``max_items`` items: neighbors differ in at most ``max_items`` cells.
 
         With merged sketches, a user has at most ``max_items`` items in each of ``sketches`` sketches. With several
-        groups, a user has at most ``max_items`` items in each of at most ``groups`` groups.
+        groups, a user has at most ``max_items`` items in each of at most ``groups`` groups. No data exceed 2^62 items:
+        that bound protects users with any number of them.
         """
         return cls("user", max_items, sketches, groups, name=name)
 
@@ -158,6 +161,17 @@ class PrivacyUnit:
         return self.bound if self.kind == "label" else None
 
     @property
+    def is_unbounded(self) -> bool:
+        """Whether it is a :meth:`user` with any number of items, said as the largest bound.
+
+        Examples
+        --------
+        >>> print(PrivacyUnit.user(max_items=2**62))
+        one user with all their items
+        """
+        return self.kind == "user" and self.bound == ANY_NUMBER
+
+    @property
     def degrees(self) -> int | None:
         """The number of degrees that an :meth:`edge` changes; None if edges are not protected."""
         return self.bound if self.kind == "edge" else None
@@ -178,7 +192,9 @@ class PrivacyUnit:
         )
         return {
             "item": several,
-            "user": f"More than {self._items} of one {self.called}{each}: the data must have been limited to that "
+            "user": several
+            if self.is_unbounded
+            else f"More than {self._items} of one {self.called}{each}: the data must have been limited to that "
             "before anything was counted.",
             "label": several,
             "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', units='edges', owner='node')} Which "
@@ -282,9 +298,10 @@ class PrivacyUnit:
                 f" in at most {self.groups:,} groups",
                 " in a group",
             )
+        bounded = "" if self.is_unbounded else f" (at most {self.bound:,} of {counts}{each})"
         return {
             "item": f"one {self.called}",
-            "user": f"one {self.called} with all their items (at most {self.bound:,} of {counts}{each})",
+            "user": f"one {self.called} with all their items{bounded}",
             # A label with a name of its own, such as viewer, is a person.
             "label": f"one {self.called} with all {'their' if self.name else 'its'} items{where} (counts of "
             f"{self.bound:,} or more{merged} are taken together)",
@@ -327,7 +344,7 @@ def none_left_out(unit: PrivacyUnit) -> str:
     Label counts are capped, and intervals cover that.
     """
     groups = f"in more than {_many(unit.groups, 'group')}" if is_in_groups(unit) else ""
-    if unit.max_items is not None:
+    if unit.max_items is not None and not unit.is_unbounded:
         where = f" in a group, or {groups}," if groups else ""
         return f"{unit.many} with more than {_many(unit.max_items, 'item')}{where} had none left out"
     return f"{unit.many} {groups} had none left out" if groups and unit.max_count is not None else ""
@@ -343,7 +360,7 @@ def _bounded(unit: PrivacyUnit, *, levels_cross: bool) -> str:
         if unit.max_degree is None:
             return "Edges of nodes with too many are not counted."
         return f"At most {_many(unit.max_degree, 'edge')} of each node {_are(unit.max_degree)} counted."
-    if unit.max_items is unit.max_count is None:
+    if unit.max_items is unit.max_count is None or unit.is_unbounded:
         return ""
     items = _many(unit.bound, "item")
     if is_in_groups(unit):

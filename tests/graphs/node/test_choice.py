@@ -8,7 +8,8 @@ from math import exp, log
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, _scores
+from anonhist.graphs.bounding import CANDIDATES, DegreeChoice
+from anonhist.mechanisms.choosing import scores as scores_of
 from anonhist.privacy import NeighboringRelation
 from anonhist_testing.sources import SeededSource
 
@@ -91,11 +92,12 @@ def test_twice_the_rate_would_be_caught() -> None:
 
 
 def test_scores_are_exact_and_change_by_one_at_most() -> None:
-    losses, candidates = [Fraction(1, 3), Fraction(-50), Fraction(7)], (1, 4, 16)
-    assert _scores(losses, candidates) == [Fraction(151, 24), Fraction(0), Fraction(57, 32)]
+    losses, sensitivities = [Fraction(1, 3), Fraction(-50), Fraction(7)], (2, 8, 32)
+    before = scores_of(losses, sensitivities)
+    assert before == [Fraction(151, 24), Fraction(0), Fraction(57, 32)]
     for falls in product((0, 1, 2), (0, 3, 8), (0, 10, 32)):
-        moved = _scores([loss - fall for loss, fall in zip(losses, falls, strict=True)], candidates)
-        assert all(abs(a - b) <= 1 for a, b in zip(moved, _scores(losses, candidates), strict=True))
+        moved = scores_of([loss - fall for loss, fall in zip(losses, falls, strict=True)], sensitivities)
+        assert all(abs(a - b) <= 1 for a, b in zip(moved, before, strict=True))
 
 
 def test_the_best_is_chosen_with_a_large_budget() -> None:

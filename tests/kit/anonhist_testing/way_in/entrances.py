@@ -7,10 +7,14 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
+from anonhist.ingest.user_labels import read_user_labels
 from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
 from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
 from anonhist_testing.way_in.distances import capped_l1, increments_l1, sorted_l1_of_groups, sorted_l1_of_profiles
 from anonhist_testing.way_in.tables import Role, Unit, Use
 
@@ -78,6 +82,19 @@ def _of_counted_users(few: Any, more: Any, rows: int) -> list[Measure]:
     own = sorted_l1_of_profiles(few.users.numbers, more.users.numbers)
     users = more.users.numbers.num_labels - few.users.numbers.num_labels
     return [Measure(sorted_l1_of_profiles(few, more), min(2, rows)), Measure(own, rows), Measure(abs(users), 1)]
+
+
+def _of_matched_labels(few: Any, more: Any, rows: int) -> list[Measure]:
+    """Measure the labels matched to users, and the pairs of each user and of each label, for one extra user."""
+    of_each = [
+        (Profile.from_counts(np.bincount(one)), Profile.from_counts(np.bincount(other)))
+        for one, other in ((few.users, more.users), (few.labels, more.labels))
+    ]
+    return [
+        *(Measure(abs(more.num_matched(most) - few.num_matched(most)), min(most, rows)) for most in (1, 2, 8)),
+        *(Measure(sorted_l1_of_profiles(*pair), rows) for pair in of_each),
+        Measure(abs(of_each[0][1].num_labels - of_each[0][0].num_labels), min(1, rows)),
+    ]
 
 
 def _of_groups(promise: Callable[[int], int]) -> Callable[[Any, Any, int], list[Measure]]:
@@ -223,6 +240,13 @@ PROFILES = (
         _user(6),
         _filtered(read_profile, max_per_user=2, count_users=True, **_BOUNDED),
         _of_counted_users,
+    ),
+    Entrance(
+        "labels of users",
+        {"who": _NAME, "what": _LABEL},
+        _user(5),
+        lambda source, said, _: read_user_labels(source, label="what", user="who", **said),
+        _of_matched_labels,
     ),
 )
 _LEVELS: dict[str, Role] = {"where": _GROUP, "whose": Role(Use.GROUPS, 4), "what": _LABEL}

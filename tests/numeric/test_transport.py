@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from anonhist.errors import DataError
-from anonhist.graphs import flow as module
-from anonhist.graphs.flow import Transport, largest_transport
+from anonhist.numeric import transport as module
+from anonhist.numeric.transport import Transport, largest_transport
 
 
 def random_network(rng: np.random.Generator) -> tuple[NDArray[np.int64], ...]:
