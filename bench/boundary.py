@@ -1,12 +1,13 @@
 """Boxes along the boundary of a Young diagram, chosen so that what must be erred in them adds up to most.
 
-The boundary is a path from the lower left, below the last row, to the upper right. A region is the rectangle between two
-points of it; what lies outside regions stays as it is. In a region is a box of thick cells, of equal rectangles, or a
-chain of them, filled row by row. docs/proofs/lower-bound.md says what this proves.
+The boundary is a path from the lower left, below the last row, to the upper right. A region is the rectangle between
+two points of it; the diagram stays as it is outside the regions. A region holds a box of thick cells, which are equal
+rectangles, or a chain of thick cells, filled row by row. docs/proofs/lower-bound.md says what this proves.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,7 +60,8 @@ class Filling:
         """Return the rows of a diagram of thick cells, drawn from the least favorable prior."""
         low, high = sorted((self.height, self.width))
         certificate = certified(low, high, self.epsilon * self.area)[0]
-        shape = certificate.box.shapes[rng.choice(len(certificate.prior), p=certificate.prior / certificate.prior.sum())]
+        prior = certificate.prior / certificate.prior.sum()
+        shape = certificate.box.shapes[rng.choice(len(prior), p=prior)]
         if self.height <= self.width:
             return shape
         return tuple(sum(row > j for row in shape) for j in range(self.height))
@@ -143,13 +145,13 @@ def points_of(profile: ah.Profile, reach: int) -> _Whole:
     columns = np.concatenate([[0], profile.counts])
     below = np.concatenate([[profile.num_labels], profile.num_labels - np.cumsum(profile.prevalences)])
     corners = [(profile.num_labels + reach, 0)]
-    for row, (left, right) in zip(below[:-1].tolist(), zip(columns[:-1].tolist(), columns[1:].tolist()), strict=True):
+    for row, (left, right) in zip(below[:-1].tolist(), itertools.pairwise(columns.tolist()), strict=True):
         corners += [(row, left), (row, right)]
     corners += [(0, int(columns[-1])), (0, int(columns[-1]) + reach)]
     points = [np.array(corners[:1])]
-    for (row, column), (next_row, next_column) in zip(corners[:-1], corners[1:], strict=True):
+    for (row, column), (next_row, next_column) in itertools.pairwise(corners):
         length = row - next_row + next_column - column
-        offsets = OFFSETS[OFFSETS <= min(length // 2, reach)]
+        offsets = OFFSETS[: np.searchsorted(OFFSETS, min(length // 2, reach), side="right")]
         along = np.unique(np.concatenate([offsets, length - offsets, [length]]))[:, None]
         step = np.array([-1, 0]) if column == next_column else np.array([0, 1])
         points.append(np.array([row, column]) + along * step)

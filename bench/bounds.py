@@ -1,13 +1,16 @@
 """How near the default is to the best: a bound on every ε-differentially private mechanism, near a data set.
 
-Run as ``python bench/bounds.py --plots docs/images``. Printed for each data set and ε: what every mechanism errs at
-least on average over a family of profiles near the data (docs/proofs/lower-bound.md; the linear programs are checked in
-whole numbers), the mean sorted ℓ1 error of the default, simulated, on profiles drawn from that family, with its standard
-error, their ratio, and its mean error on the data themselves. The bound is of the family's average: it is none for the
-data set, and where the default's own assumptions fit the data, its error on them may be lower.
+Run as ``python bench/bounds.py --plots docs/images``. Each row has a data set and ε, and
 
-The bound is for δ = 0. The default has δ = 2⌈e^ε⌉·2⁻⁷⁰ from ε = 1.1 on, which changes no printed digit. Solved boxes are
-kept in bench/boxes, and checked again whenever they are used.
+- the bound: what every mechanism errs at least, on average over a family of profiles near the data
+  (docs/proofs/lower-bound.md). Its linear programs are checked in whole numbers.
+- the mean sorted ℓ1 error of the default, simulated, on profiles drawn from that family, with its standard error;
+- its mean error on the data, and the ratio of the former to the bound;
+- how many regions of the diagram the family changes, and how far its members are from the data, as a share of items.
+
+The bound is of the family's average, and not of the data set: where a mechanism's assumptions fit the data, its error
+on them may be lower. The bound is for δ = 0. From ε = 1.1 on the default has δ = 2⌈e^ε⌉·2⁻⁷⁰, which changes no printed
+digit. Solved boxes are kept in bench/boxes, and checked again whenever they are used.
 """
 
 from __future__ import annotations
@@ -42,9 +45,11 @@ class Row:
 
     @property
     def ratio(self) -> float:
+        """The error on the family over the bound."""
         return self.members[0] / float(self.bound)
 
     def shown(self, name: str) -> str:
+        """Return the row of the table."""
         spread = self.members[1] / float(self.bound)
         errors = " | ".join(f"{mean:,.1f} ± {error:,.1f}" for mean, error in (self.members, self.data))
         bound = math.floor(self.bound * 10) / 10
@@ -58,9 +63,7 @@ def _mean(errors: list[float]) -> tuple[float, float]:
     return float(np.mean(errors)), float(np.std(errors, ddof=1) / math.sqrt(len(errors)))
 
 
-def measure(
-    profile: ah.Profile, epsilon: str, members: int, runs: int, diagrams: int, rng: np.random.Generator
-) -> Row:
+def measure(profile: ah.Profile, epsilon: str, members: int, runs: int, diagrams: int, rng: np.random.Generator) -> Row:
     """Return a row: the bound, and what the default errs by on members of its family and on the data."""
     family = Family.near(profile, Fraction(epsilon), diagrams=diagrams)
     mechanism = choose(epsilon=epsilon, unit=ah.PrivacyUnit.item())[0]
@@ -84,7 +87,9 @@ def draw(path: Path, title: str, rows: list[Row]) -> None:
 
     figure, axes = plt.subplots(figsize=(5.4, 3.6), layout="constrained", facecolor="white")
     epsilons = [float(row.epsilon) for row in rows]
-    axes.plot(epsilons, [float(row.bound) for row in rows], "s--", color="#b5460f", label="bound, average near the data")
+    axes.plot(
+        epsilons, [float(row.bound) for row in rows], "s--", color="#b5460f", label="bound, average near the data"
+    )
     for label, color, marker, means in (
         ("anonhist, same average", "#0b6e99", "o", [row.members for row in rows]),
         ("anonhist, the data themselves", "0.45", "x", [row.data for row in rows]),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     _Whole = NDArray[np.int64]
 
 CACHE = Path(__file__).parent / "boxes"
+# Boxes with so many diagrams are solved in well below a second, and not kept.
+QUICK = 41
 # Certificates are multiples of 2^-BITS, and e^ε is rounded up to one.
 BITS = 40
 
@@ -192,10 +194,11 @@ def certified(height: int, width: int, epsilon: Fraction) -> tuple[Certificate, 
     path = CACHE / f"{height}x{width}-{epsilon.numerator}-{epsilon.denominator}.npz"
     if path.exists():
         with np.load(path) as kept:
-            certificate = Certificate(box, epsilon, kept["prior"], kept["weights"])
-    else:
-        certificate = solve(box, epsilon)
+            return (certificate := Certificate(box, epsilon, kept["prior"], kept["weights"])), certificate.bound()
+    certificate = solve(box, epsilon)
+    if len(box.shapes) > QUICK:
         CACHE.mkdir(exist_ok=True)
-        with path.open("wb") as file:
+        with path.with_suffix(".part").open("wb") as file:
             np.savez_compressed(file, prior=certificate.prior, weights=certificate.weights)
+        path.with_suffix(".part").replace(path)
     return certificate, certificate.bound()
