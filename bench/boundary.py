@@ -28,8 +28,11 @@ OFFSETS = np.unique(np.round(np.geomspace(1, 1024, 50)).astype(np.int64))
 CHAINS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40)
 # Boxes that are tried hold so many diagrams at most: larger ones take minutes each.
 DIAGRAMS = 91
-# Cells in one thick cell.
+# Cells in one thick cell, and how much budget may separate thick diagrams.
 AREAS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 14, 15, 16, 18, 20, 24, 25, 28, 30)
+BUDGETS = (Fraction(1, 10), Fraction(4))
+# Longer sides of rectangles count as this.
+LONGEST = 2048
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,17 @@ class Fillings:
     largest: int
     diagrams: int = DIAGRAMS
 
+    @property
+    def side(self) -> int:
+        """The longest side that is told apart."""
+        return min(self.largest, LONGEST)
+
     @cached_property
     def listed(self) -> list[Filling]:
         """All that are tried."""
-        areas = [area for area in AREAS if area == 1 or area * self.epsilon <= 4]
+        low, high = BUDGETS
+        tried = {*AREAS, *(10 * area for area in AREAS)}
+        areas = sorted(area for area in tried if area == 1 or low <= area * self.epsilon <= high)
         sides = range(2, self.diagrams)
         boxes = [(a, b) for a in sides for b in sides if math.comb(a + b, a) <= self.diagrams]
         found = [Filling(1, k, 0, area, self.epsilon) for area in areas for k in CHAINS]
@@ -114,7 +124,8 @@ class Fillings:
     @cached_property
     def tables(self) -> tuple[NDArray[np.float64], _Whole]:
         """By height and width of a rectangle: what its best filling proves, and its place in the list."""
-        values = np.zeros((self.largest + 1, self.largest + 1))
+        sides = np.arange(self.side + 1)
+        values = np.zeros((len(sides), len(sides)))
         places = np.full(values.shape, -1)
         chains = np.zeros(self.largest + 1)
         chain_places = np.full(self.largest + 1, -1)
@@ -124,10 +135,10 @@ class Fillings:
                 better = np.flatnonzero(chains < value)
                 better = better[better >= filling.area * filling.width]
                 chains[better], chain_places[better] = value, place
-            else:
-                at = filling.height * filling.rows, filling.width * filling.columns
-                if value > values[at]:
-                    values[at], places[at] = value, place
+                continue
+            at = filling.height * filling.rows, filling.width * filling.columns
+            if max(at) <= self.side and value > values[at]:
+                values[at], places[at] = value, place
         for axis in (0, 1):
             # Views, so that both are changed in place.
             by_line, places_by_line = np.moveaxis(values, axis, 0), np.moveaxis(places, axis, 0)
@@ -135,7 +146,7 @@ class Fillings:
                 better = by_line[line - 1] > by_line[line]
                 by_line[line, better] = by_line[line - 1, better]
                 places_by_line[line, better] = places_by_line[line - 1, better]
-        areas = np.minimum(np.outer(np.arange(self.largest + 1), np.arange(self.largest + 1)), self.largest)
+        areas = np.minimum(np.outer(sides, sides), self.largest)
         better = chains[areas] > values
         return np.where(better, chains[areas], values), np.where(better, chain_places[areas], places)
 
@@ -169,8 +180,8 @@ def choose_regions(points: _Whole, fillings: Fillings) -> list[Region]:
         rows, columns = points[:, 0], points[:, 1]
         while (rows[low] - rows[end]) * (columns[end] - columns[low]) > fillings.largest:
             low += 1
-        heights = np.minimum(rows[low:end] - rows[end], fillings.largest)
-        widths = np.minimum(columns[end] - columns[low:end], fillings.largest)
+        heights = np.minimum(rows[low:end] - rows[end], fillings.side)
+        widths = np.minimum(columns[end] - columns[low:end], fillings.side)
         sums = best[low:end] + values[heights, widths]
         at = int(np.argmax(sums))
         best[end] = best[end - 1]
@@ -184,7 +195,7 @@ def choose_regions(points: _Whole, fillings: Fillings) -> list[Region]:
             end -= 1
             continue
         (bottom, left), (top, right) = points[start].tolist(), points[end].tolist()
-        place = places[min(bottom - top, fillings.largest), min(right - left, fillings.largest)]
+        place = places[min(bottom - top, fillings.side), min(right - left, fillings.side)]
         regions.append(Region(top, bottom, left, right, fillings.listed[place]))
         end = start
     return regions[::-1]

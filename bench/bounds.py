@@ -29,7 +29,7 @@ from boundary import DIAGRAMS, Family
 from bundled import read_bundled
 
 DATA = {"pw_rockyou": "RockYou", "pw_phpbb": "phpBB", "bci_trees": "trees"}
-EPSILONS = ("4", "2", "1", "0.5", "0.1")
+EPSILONS = ("4", "2", "1", "0.5", "0.1", "0.01")
 
 
 @dataclass(frozen=True)
