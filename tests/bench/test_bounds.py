@@ -210,23 +210,37 @@ def test_regions_hold_what_was_drawn(bench: Any) -> None:
     assert filled == {(0, 0), (4, 0), (7, 1), (7, 5)}
 
 
-def test_the_partition_mechanism_is_not_the_best_in_four_cells(bench: Any) -> None:
+@each_of("e", [Fraction(3), Fraction(301, 100), Fraction(4), Fraction(15, 2), Fraction(50)])
+def test_the_partition_mechanism_is_not_the_best_in_four_cells(bench: Any, e: Fraction) -> None:
     box = bench.boxes.box_of(2, 2)
-    mechanism, least = best_of_2_by_2(Fraction(3))
-    assert least == Fraction(2, 3)
-    assert [mechanism[0][i] for i in (0, 1)] == [Fraction(1, 2), Fraction(13, 36)]
-    closeness = [[Fraction(1, 3**d) for d in row] for row in box.distances.tolist()]
-    weights = [Fraction(n, 16) for n in (12, 5, 9, 9, 5, 12)]
-    drawn = [[p * w for p, w in zip(row, weights, strict=True)] for row in closeness]
+    mechanism, least = best_of_2_by_2(e)
+    assert is_private(bench, mechanism, e)
+    q = 1 / e
+    assert least == q * (3 + 5 * q**2) / (1 + 2 * q + 4 * q**3 - 3 * q**4)
+    outer, next_to_it, other = 1 / (1 + q), (1 - q - q**2) / (1 + q) ** 2, 1 / (1 + q) ** 2
+    weights = [outer, next_to_it, other, other, next_to_it, outer]
+    drawn = [[q**d * w for d, w in zip(row, weights, strict=True)] for row in box.distances.tolist()]
     assert [sum(row) for row in drawn] == [1] * 6
+    found = bench.box_mechanisms.partition_mechanism(box, np.log(float(e)))
+    np.testing.assert_allclose(found, np.array(drawn, dtype=float), atol=1e-12)
     # Under this prior, and after the best processing of each result.
-    prior = [Fraction(n, 22) for n in (3, 8, 0, 0, 8, 3)]
+    prior = [share / (2 * (1 + q - q**2)) for share in (q, 1 - q**2, 0, 0, 1 - q**2, q)]
+    assert sum(prior) == 1
     after = sum(
         min(sum(prior[x] * drawn[x][z] * int(box.distances[x, y]) for x in range(6)) for y in range(6))
         for z in range(6)
     )
-    assert after == Fraction(15, 22)
-    found = bench.box_mechanisms.partition_mechanism(box, np.log(3))
-    np.testing.assert_allclose(found, np.array(drawn, dtype=float), atol=1e-12)
-    assert bench.box_mechanisms.risk(box, found) == pytest.approx(7 / 9)
-    assert bench.box_mechanisms.risk_after_processing(box, found) == pytest.approx(15 / 22)
+    assert after == q * (3 + q) / ((1 + q) * (1 + q - q**2))
+    above = q**2 * (1 - q) ** 2 * (1 - q + 2 * q**2)
+    assert after - least == above / ((1 + q) * (1 + q - q**2) * (1 + 2 * q + 4 * q**3 - 3 * q**4)) > 0
+    assert bench.box_mechanisms.risk_after_processing(box, found) == pytest.approx(float(after))
+
+
+def test_risks_of_the_partition_mechanism_in_four_cells(bench: Any) -> None:
+    box = bench.boxes.box_of(2, 2)
+    assert bench.box_mechanisms.risk(box, bench.box_mechanisms.partition_mechanism(box, np.log(3))) == pytest.approx(
+        7 / 9
+    )
+    assert best_of_2_by_2(Fraction(3))[1] == Fraction(2, 3)
+    with pytest.raises(ValueError, match="too small"):
+        bench.box_mechanisms.partition_mechanism(box, 0.4)
