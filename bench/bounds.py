@@ -85,32 +85,24 @@ def draw(path: Path, title: str, rows: list[Row]) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(5.4, 3.6), layout="constrained", facecolor="white")
+    figure, axes = plt.subplots(figsize=(5.4, 3.2), layout="constrained", facecolor="white")
     epsilons = [float(row.epsilon) for row in rows]
-    axes.plot(
-        epsilons, [float(row.bound) for row in rows], "s--", color="#b5460f", label="bound, average near the data"
-    )
-    for label, color, marker, means in (
-        ("anonhist, same average", "#0b6e99", "o", [row.members for row in rows]),
-        ("anonhist, the data themselves", "0.45", "x", [row.data for row in rows]),
+    bounds = [float(row.bound) for row in rows]
+    axes.axhline(1, color="#b5460f", linestyle="--", label="bound for any mechanism, average near the data")
+    for label, color, marker, line, means in (
+        ("default, same average", "#0b6e99", "o", "-", [row.members for row in rows]),
+        ("default, the data themselves", "0.45", "x", "none", [row.data for row in rows]),
     ):
-        line = "none" if marker == "x" else "-"
-        axes.errorbar(
-            epsilons,
-            [mean for mean, _ in means],
-            [2 * error for _, error in means],
-            color=color,
-            marker=marker,
-            linestyle=line,
-            label=label,
-        )
-    axes.set(xscale="log", yscale="log", xlabel="ε (smaller: more private)", ylabel="mean sorted ℓ1 error")
+        ratios, errors = (np.array([row[i] for row in means]) / bounds for i in (0, 1))
+        axes.errorbar(epsilons, ratios, 2 * errors, color=color, marker=marker, linestyle=line, label=label)
+    axes.set(xscale="log", xlabel="ε (smaller: more private)", ylabel="mean error over the bound")
+    axes.set_ylim(0, 2.3)
     axes.set_xticks(epsilons, [row.epsilon for row in rows])
     axes.set_xticks([], minor=True)
     axes.set_title(title, loc="left")
     axes.grid(which="major", color="0.92")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=9, loc="upper right")
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
