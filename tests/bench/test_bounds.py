@@ -66,6 +66,7 @@ def is_private(bench: Any, mechanism: list[list[Fraction]], e: Fraction) -> bool
     return all(0 <= p <= e * p2 for x, x2 in pairs for p, p2 in zip(mechanism[x], mechanism[x2], strict=True))
 
 
+@pytest.mark.full
 @each_of("e", [Fraction(3), Fraction(4), Fraction(15, 2), Fraction(2.718281828459045)])
 def test_the_best_mechanism_of_four_cells_errs_as_the_certificate_says(bench: Any, e: Fraction) -> None:
     box = bench.boxes.box_of(2, 2)
@@ -92,6 +93,7 @@ def test_known_risks(bench: Any) -> None:
     assert float(bench.boxes.certified(2, 2, Fraction(1))[1]) == pytest.approx(0.71946929, abs=1e-8)
 
 
+@pytest.mark.full
 def test_a_broken_certificate_proves_less_or_nothing(bench: Any) -> None:
     box = bench.boxes.box_of(2, 2)
     epsilon = Fraction(11, 10)
@@ -177,6 +179,7 @@ def test_regions_have_the_largest_sum(bench: Any) -> None:
     assert sum(float(region.filling.bound) for region in chosen) == pytest.approx(best[-1])
 
 
+@pytest.mark.full
 @each_of("counts", COUNTS)
 def test_members_differ_from_the_data_in_their_regions_only(bench: Any, counts: list[int]) -> None:
     profile = ah.Profile.from_counts(counts)
