@@ -61,6 +61,7 @@ REVIEWED_CACHES = {
     "mechanisms.exponential.side_chain": ("see Band below; a chain keeps the one it was given", "band_of"),
     "mechanisms.exponential.calibration": (NUMBERS, "calibrate"),
     "mechanisms.estimators.entropy": (NUMBERS, "recommended_polynomial"),
+    "mechanisms.estimators.num_labels.NumLabelsMechanism": (NUMBERS, "taken_off"),
     "mechanisms.estimators.statistic_mechanism": (ARRAYS, "populations"),
     "mechanisms.estimators.support": (NUMBERS, "recommended_smoothing"),
     "mechanisms.setting.Setting": (FROZEN, "guarantee"),
