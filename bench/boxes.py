@@ -128,11 +128,16 @@ class Certificate:
         Raises
         ------
         ValueError
-            If a number is negative: then nothing is proved.
+            If a number is negative or missing: then nothing is proved.
         """
+        first, second = self.box.neighbors
+        shapes = (len(self.box.shapes),), (len(first), len(self.box.shapes))
+        if (self.prior.shape, self.weights.shape) != shapes or {self.prior.dtype, self.weights.dtype} != {
+            np.dtype(int)
+        }:
+            raise ValueError("The prior has a whole number for each diagram, the weights one for each pair and result.")
         if self.prior.min() < 0 or self.weights.min(initial=0) < 0 or not self.prior.any():
             raise ValueError("The prior and the weights must be at least zero, and the prior must not vanish.")
-        first, second = self.box.neighbors
         # Python's whole numbers, of any size.
         left = (self.prior[:, None].astype(object) * self.box.distances.astype(object)) * 2**BITS
         np.add.at(left, first, self.weights.astype(object) * 2**BITS)

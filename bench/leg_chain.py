@@ -6,10 +6,11 @@ With N = z_g − z_{g+1} − ℓ, ℓ the number of its legs and M = Σ μ_c, th
 
     N ~ (1 − π_ℓ) Poisson(M) + π_ℓ heavy,    π_ℓ = 1 − (1 − π)^ℓ,    heavy = ½ NB(M, 1) + ¼ NB(M, 10) + ¼ NB(M₃, 1),
 
-or negative binomial. NB(M, α) has mean M and variance M + α μ̄², with μ̄ = M/ℓ; M₃ is M with one step of mean 3μ̄ + 3.
-Given both ends, the N are spread over the steps by μ_c/M, like a multinomial with f times its variance: f = 1 for
-Poisson, and that of the Dirichlet-multinomial otherwise. So the sum of the group has a known mean and variance, and its
-likelihood is E q^|S − S̃|, S normal: three points have the same moments up to the fifth.
+or negative binomial. NB(M, α) has mean M and variance M + α μ̄², with μ̄ = M/ℓ; in M₃ one step has the mean 3μ̄ + 3
+and the variance of NB(3μ̄ + 3, 1). Given both ends, the N are spread over the steps by μ_c/M, like a multinomial with f
+times its variance: f = 1 + π_ℓ N for Poisson, and that of the Dirichlet-multinomial otherwise. So the sum of the group
+has a known mean and variance, and its likelihood is E q^|S − S̃|, S normal: three points have the same moments up to the
+fifth.
 
 States lie in windows around a first fit, on a grid of step h. For h > 1 a step's law is spread linearly over adjacent
 points, which keeps its mean.

@@ -91,7 +91,7 @@ def num_labels(
     -------
     Estimate
         Its interval has a lower end alone: one user may have any number of labels that nobody else has. The value is
-        the matching with noise, which is on average the number of labels that at most ℓ per user can account for.
+        the matching with noise, or 0 if that is negative.
 
     Raises
     ------

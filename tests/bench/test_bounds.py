@@ -117,6 +117,9 @@ def test_a_broken_certificate_proves_less_or_nothing(bench: Any) -> None:
             assert broken.bound() < good.bound() - Fraction(1, 100)
     with pytest.raises(ValueError, match="at least zero"):
         bench.boxes.Certificate(box, epsilon, 0 * good.prior, good.weights).bound()
+    for prior in (good.prior[:1], good.prior / 2):
+        with pytest.raises(ValueError, match="whole number for each diagram"):
+            bench.boxes.Certificate(box, epsilon, prior, good.weights).bound()
 
 
 def test_the_exponential_is_rounded_up(bench: Any) -> None:

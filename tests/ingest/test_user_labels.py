@@ -2,11 +2,16 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import ibis
 import pandas as pd
 import polars as pl
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -77,6 +82,44 @@ def test_users_of_every_type_are_told_apart(users: list[Any]) -> None:
 def test_a_user_in_a_column_of_objects_is_one_user_however_written() -> None:
     table = pd.DataFrame({"who": pd.Series([1, "1", 2], dtype=object), "what": ["x", "x", "x"]})
     assert sizes(read_user_labels(table, user="who", label="what")) == ([1, 1], [2])
+
+
+@each_of(
+    "users", [[date(2026, 11, 1), date(2026, 11, 1), date(1, 1, 1)], [Decimal("1.5"), Decimal("1.50"), Decimal(2)]]
+)
+@each_of("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_users_of_types_with_names_are_told_apart(users: list[Any], frame: Any) -> None:
+    held = read_user_labels(frame({"who": users, "what": ["x", "x", "y"]}), label="what", user="who")
+    assert sizes(held) == ([1, 1], [1, 1])
+
+
+@each_of(
+    ("kind", "one", "other"),
+    [
+        ("uuid", "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"),
+        ("inet", "10.0.0.1", "10.0.0.2"),
+        ("int[]", "{1}", "{2}"),
+        ("date", "infinity", "12000-01-01"),
+        ("numeric", "Infinity", "1e-12"),
+        ("numeric", "1.50", "1e30"),
+        ("interval", "1 day", "1 month"),
+    ],
+)
+def test_no_user_of_postgresql_decides_whether_others_are_read(
+    postgresql: str, kind: str, one: str, other: str
+) -> None:
+    with closing(psycopg.connect(postgresql)) as connection:
+        connection.execute(f"CREATE TABLE typed (who {kind}, what text)")
+        connection.execute("INSERT INTO typed VALUES (%s, 'x'), (%s, 'x'), (%s, 'y')", (one, one, other))
+        connection.commit()
+        held = read_user_labels(postgresql, table="typed", label="what", user="who")
+        assert sizes(held) == ([1, 1], [1, 1])
+        # A caller's transaction stays open, with its own rows.
+        connection.execute("INSERT INTO typed VALUES (%s, 'z')", (one,))
+        mine = ibis.postgres.from_connection(connection).table("typed")
+        assert sizes(read_user_labels(mine, label="what", user="who")) == ([2, 1], [1, 1, 1])
+        connection.execute("DROP TABLE typed")
+        connection.commit()
 
 
 def test_no_rows_are_no_pairs() -> None:

@@ -17,6 +17,7 @@ from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import Columns, named_rows, record_batches
 from anonhist.ingest.source import SaidOfRows, Source
+from anonhist.ingest.warehouses import batch_of_postgresql, is_postgresql
 from anonhist.numeric.arrays import Ints
 from anonhist.profiles.user_labels import UserLabels
 from anonhist.profiles.where import parse_where
@@ -78,12 +79,15 @@ def _pairs(opened: Opened, columns: Columns) -> tuple[Ints, Ints]:
 
     rows = named_rows(opened.table, columns)
     kinds = rows.collect_schema()
+    if not (kinds["user"].is_integer() or kinds["user"] == nw.String):
+        # Arrow may not have the type. One value may be written in two ways, such as 1.5 and 1.50: one of them names it.
+        rows = rows.with_columns(user=nw.col("user_name").min().over("user"))
     rows = rows.select("user", "label", *([NAMED] if NAMED in kinds else [])).unique()
     if is_spark(rows) and kinds["user"].is_integer():
         # Older versions send numbers through pandas.
         rows = rows.with_columns(nw.col("user").cast(nw.String))
     users, labels = [], []
-    for batch in record_batches(rows, _ROWS):
+    for batch in (batch_of_postgresql(rows),) if is_postgresql(rows) else record_batches(rows, _ROWS):
         check_batch(batch)
         users.append(batch.column("user"))
         labels.append(batch.column("label"))
