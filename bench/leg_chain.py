@@ -74,7 +74,7 @@ class Steps:
         return 1 + self.heavy_share(legs) * total
 
 
-#: The laws to choose from. The dispersion of Poisson steps weighs them in fits of their mean.
+#: The distributions to choose from. The dispersion of Poisson steps weighs them in fits of their mean.
 LAWS = (
     Steps("geometric", 1.0),
     Steps("steep", 10.0),
@@ -85,7 +85,7 @@ LAWS = (
 
 
 def _log_binomial(total: Floats, mean: Floats, more: Floats) -> Floats:
-    """Return the logarithm of a negative binomial law whose variance exceeds its mean by ``more``."""
+    """Return the logarithm of a negative binomial distribution whose variance exceeds its mean by ``more``."""
     found, size = np.maximum(total, 0.0), mean**2 / np.maximum(more, 1e-9)
     log = gammaln(found + size) - gammaln(size) - gammaln(found + 1) - size * np.log1p(mean / size)
     return np.where(total >= 0, log + found * (np.log(mean) - np.log(size + mean)), -np.inf)
@@ -153,7 +153,7 @@ class LegPosterior:
         self._run(*self._kernels(legs), self._last(legs))
 
     def _kernels(self, legs: Floats) -> tuple[Floats, float]:
-        """Return the law of each group's step by the distance of two states of adjacent windows, and its scale."""
+        """Return the distribution of each group's step by the distance of states of adjacent windows, and its scale."""
         noisy = self._noisy
         width = noisy.states.shape[1]
         base = noisy.states[:-1, :1] - noisy.states[1:, :1] - noisy.legs[:-1, None]

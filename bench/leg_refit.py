@@ -1,8 +1,8 @@
 """A smoother fit of the legs of Frobenius releases, beside the released one. Run as ``python bench/leg_refit.py``.
 
-A try, not part of releases: docs/decisions/0014-smooth-legs.md. The mean of each step, μ_c, is a penalized spline in
-ln c, fitted by expectation maximization to the posterior of :mod:`leg_chain`; of five laws of steps, the one with the
-largest evidence is kept. In the maximization, steps count by the probability that they are not heavy: μ is then the
+A try, not part of releases: docs/decisions/0014-smooth-legs.md. The mean of each step, μ_c, is a penalized spline in ln
+c, fitted by expectation maximization to the posterior of :mod:`leg_chain`; of five distributions of steps, that with
+the largest evidence is kept. In the maximization, steps count by the probability that they are not heavy: μ is then the
 mean of ordinary steps, not of cliques and heaps. All of it is a function of a release's noisy values, so it costs no
 budget. Errors are paired: both fits are given the same noise.
 """
@@ -28,14 +28,14 @@ from bundled import DATA, read_bundled
 from leg_chain import LAWS, Floats, Ints, LegPosterior, NoisyLegs, Steps
 
 _ROUNDS = 3
-# Laws with this much less log evidence are no longer fitted, at first and later.
+# Distributions with this much less log evidence are no longer fitted: at first, and later.
 _FAR_BEHIND, _BEHIND = 30.0, 10.0
 _PENALTY = 1.0
 
 
 @dataclass(frozen=True)
 class Refit:
-    """Legs, the law of steps that was chosen, and the stated error: Σ E|leg − median|."""
+    """Legs, the distribution of steps that was chosen, and the stated error: Σ E|leg − median|."""
 
     legs: Ints
     steps: Steps
