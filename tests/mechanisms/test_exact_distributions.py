@@ -12,6 +12,7 @@ from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import mechanism as frobenius
+from anonhist.mechanisms.frobenius.posterior import Medians
 from anonhist.mechanisms.frobenius.row_weights import REACH, NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
@@ -94,11 +95,12 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
         seen = []
 
         def publish(
-            sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float
-        ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+            sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float, **_: bool
+        ) -> list[Medians]:
             assert (epsilon, reach) == (float(mechanism.epsilon_per_cell), REACH)
             seen.append((int(sizes[0]), *arms.sums[0].tolist(), *legs.sums[0].tolist()))
-            return [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+            nothing = np.zeros(0, dtype=np.int64)
+            return [Medians(nothing, nothing, 0.0, 0.0, 0.0)]
 
         draw = decided_laplace(decisions)
 

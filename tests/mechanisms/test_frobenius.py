@@ -11,6 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.frobenius import mechanism as frobenius
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
+from anonhist.mechanisms.frobenius.posterior import Medians
 from anonhist.mechanisms.frobenius.row_weights import REACH, NoisyRows, noisy_rows
 from anonhist.mechanisms.skeletons import bounded_profile
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -62,14 +63,22 @@ class Recorder:
         self.seen: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], float]] = []
 
     def __call__(
-        self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        self,
+        sizes: NDArray[np.int64],
+        arms: NoisyRows,
+        legs: NoisyRows,
+        *,
+        epsilon: float,
+        reach: float,
+        with_errors: bool,
+    ) -> list[Medians]:
         assert arms.begins[:, 0].all()
         assert legs.begins[:, 0].all()
         assert reach == REACH
+        assert with_errors
         self.seen.append((sizes.copy(), arms.sums.copy(), legs.sums.copy(), epsilon))
         empty = np.zeros(0, dtype=np.int64)
-        return [(empty, empty)] * len(sizes)
+        return [Medians(empty, empty, 0.0, 0.0, 0.0)] * len(sizes)
 
 
 def noisy(
@@ -114,8 +123,8 @@ def test_all_noise_is_of_the_rate_that_a_unit_pays_for(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "relation", "per_cell", "runs"),
-    # Rows one by one, and in groups; all else that a promise decides is the rate. A run draws the noise on the size once:
-    # so many runs show a rate that is off by 13/20 with probability 1 - 10^-9 (``min_samples_for``).
+    # Rows one by one, and in groups; all else that a promise decides is the rate. A run draws the noise on the size
+    # once: so many runs show a rate that is off by 13/20 with probability 1 - 10^-9 (``min_samples_for``).
     [
         (ITEM, NeighboringRelation.ADD_OR_REMOVE, Fraction(1), 2300),
         (PrivacyUnit.user(max_items=2), NeighboringRelation.SUBSTITUTE, Fraction(1, 4), 8000),
@@ -290,7 +299,8 @@ def test_prior_scale_and_grid_are_public() -> None:
     arguments = (np.array([3]), *sides)
     first = frobenius_posterior.posterior_medians(*arguments, epsilon=0.3)
     second = frobenius_posterior.posterior_medians(*arguments, epsilon=0.3)
-    assert [tuple(map(bytes, pair)) for pair in first] == [tuple(map(bytes, pair)) for pair in second]
+    assert [tuple(map(bytes, each[:2])) for each in first] == [tuple(map(bytes, each[:2])) for each in second]
+    assert [each[2:] for each in first] == [each[2:] for each in second]
 
 
 def enumerate_partitions(
@@ -314,7 +324,7 @@ def enumerate_partitions(
 
 @pytest.mark.slow
 def test_posterior_medians_are_those_of_the_enumerated_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frobenius_posterior, "_SIZE_IS_ENOUGH", 0.0)
+    monkeypatch.setattr(frobenius_posterior, "SIZE_IS_ENOUGH", 0.0)
     epsilon, size = 1.1, 2
     seen = np.array([[3, 1, 0, 0], [2, 2, 1, -1]])
     table, weights = enumerate_partitions(size, seen, epsilon)
@@ -322,8 +332,11 @@ def test_posterior_medians_are_those_of_the_enumerated_posterior(monkeypatch: py
     likely = weights @ (table[:, :12, None] > np.arange(12)).reshape(len(table), -1)
     expected = (likely.reshape(12, 12) >= 0.5).sum(axis=1).tolist()
     sides = (NoisyRows.alone(side[None]) for side in seen)
-    (arm, leg) = frobenius_posterior.posterior_medians(np.array([size]), *sides, epsilon=epsilon)[0]
-    assert FrobeniusCoordinates(arm, leg).profile().partition().tolist() == [row for row in expected if row]
+    found = frobenius_posterior.posterior_medians(np.array([size]), *sides, epsilon=epsilon)[0]
+    fitted = FrobeniusCoordinates(found.arms, found.legs).profile()
+    assert fitted.partition().tolist() == [row for row in expected if row]
+    apart = [sorted_l1(fitted, Profile.from_partition([row for row in rows.tolist() if row])) for rows in table]
+    assert found.apart + found.apart_legs + found.beyond == pytest.approx(weights @ apart, rel=0.02)
 
 
 def test_settings_are_checked() -> None:

@@ -145,7 +145,7 @@ def test_the_posterior_of_groups_is_near_its_sum(begins: list[int], noise: list[
     total, tail = exact(noisy, epsilon, scale, top)
     np.testing.assert_allclose(posterior.log_evidence[0], np.log(total), atol=1.0)
     reaches = np.cumsum(total[::-1])[::-1] / total.sum()
-    medians = posterior.median_rows(np.zeros((1, 5)), reaches[None])[0]
+    medians = posterior.median_rows(np.zeros((1, 5)), reaches[None])[0][0]
     share = tail.sum(axis=0) / total.sum()
     expected = (share >= 0.5).sum(axis=1) - 1
     wanted = np.where(reaches[1:] >= 0.5, expected, 0)

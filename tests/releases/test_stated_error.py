@@ -19,7 +19,7 @@ from anonhist.mechanisms.setting import make_release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import GroupedProfile, total_of
-from anonhist.releases.runs import flattened
+from anonhist.releases.runs import BY_POSTERIOR, flattened
 from anonhist_testing.sources import SeededSource
 
 ITEM, USER = PrivacyUnit.item(), PrivacyUnit.user(max_items=20)
@@ -158,9 +158,12 @@ def test_rows_differ_from_the_means_of_their_groups_by_no_more_than_the_bound() 
 
 
 def test_files_hold_the_range(tmp_path: Path) -> None:
-    made = FrobeniusMechanism("0.5").release(FEW["five plateaus"], source=SeededSource(1))
-    write(made, tmp_path / "release.json")
-    assert read_release(tmp_path / "release.json").error.expected_range == made.error.expected_range
+    by_noise, made = (
+        FrobeniusMechanism(each).release(FEW["five plateaus"], source=SeededSource(1)) for each in ("0.5", "0.05")
+    )
+    for each in (by_noise, made):
+        write(each, tmp_path / "release.json", overwrite=True)
+        assert read_release(tmp_path / "release.json").error == each.error
     document = json.loads((tmp_path / "release.json").read_text(encoding="utf-8"))
     for wrong in ([1.0], [3.0, 2.0], [0.0, 1.0], [-1.0, 1e9], "wide"):
         document["error"]["sorted_l1"]["range"] = wrong
@@ -172,6 +175,10 @@ def test_files_hold_the_range(tmp_path: Path) -> None:
     # Where no range was kept, it follows from the error by factors.
     found = from_document(document).error.expected_range
     assert found == pytest.approx((expected.interval[0] / 1.25, expected.value * 1.6))
+    assert by_noise.error.sorted_l1.method == BY_POSTERIOR
+    document["error"]["method"] = BY_POSTERIOR
+    with pytest.raises(DataError, match="must have a range"):
+        from_document(document)
     del document["error"]["sorted_l1"]["range"]
     with pytest.raises(DataError, match="the sorted ℓ1 error by exactly the fields"):
         from_document(document)

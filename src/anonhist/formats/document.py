@@ -26,7 +26,8 @@ from anonhist.profiles import Bounded, Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.releases import Excess, KPlusBand, Mechanism, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.grouped import ON_FOUND_GROUPS, SumOfReleases
-from anonhist.releases.runs import expected_distance
+from anonhist.releases.made import LEAST_RUNS
+from anonhist.releases.runs import BY_POSTERIOR, by_posterior, expected_distance
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,12 @@ _ERROR_FIELDS = {
 }
 
 
-def error_document(error: ReleaseError) -> dict[str, Any]:
-    """Return a release's errors as JSON values."""
+def error_document(error: ReleaseError, simulations: int) -> dict[str, Any]:
+    """Return a release's errors as JSON values, with its number of simulations."""
     expected = error.sorted_l1
     return {
         "method": _UNSIMULATED if expected is None else expected.method,
-        "simulations": error.simulations,
+        "simulations": simulations,
         "sorted_l1": None
         if expected is None
         else {
@@ -154,16 +155,19 @@ def _band_document(band: KPlusBand | PrevalenceBand) -> dict[str, list[int]]:
     return {"ends": band.ends.tolist(), "lows": band.lows.tolist(), "highs": band.highs.tolist()}
 
 
-def error_from(value: object) -> ReleaseError:
-    """Return the errors in a document."""
+def error_from(value: object) -> tuple[ReleaseError, int]:
+    """Return the errors in a document, and the number of simulations of the release."""
     fields = mapping(value, _ERROR_FIELDS, "the error")
     simulations = fields["simulations"]
     if type(simulations) is not int:
         raise DataError("the number of simulations must be a whole number")
-    runs = parse_simulations(simulations)
-    expected, within = _read_expected_error(fields["sorted_l1"], text(fields["method"], "the method"), runs)
+    method = text(fields["method"], "the method")
+    asked = parse_simulations(simulations)
+    # If the noisy values gave the expected distance, few runs gave the standard errors.
+    runs = min(asked, LEAST_RUNS) if method == BY_POSTERIOR else asked
+    expected, within = _read_expected_error(fields["sorted_l1"], method, runs)
     zeros = "zeros_standard_error"
-    return ReleaseError(
+    error = ReleaseError(
         expected,
         runs,
         whole(fields["levels"], "levels"),
@@ -176,6 +180,7 @@ def error_from(value: object) -> ReleaseError:
         items_interval=optional(partial(_ends, whole, "items_interval"), fields["items_interval"]),
         simulated_range=within,
     )
+    return error, asked
 
 
 def _read_expected_error(value: object, method: str, runs: int) -> tuple[Estimate | None, tuple[float, float] | None]:
@@ -192,6 +197,10 @@ def _read_expected_error(value: object, method: str, runs: int) -> tuple[Estimat
     if max(mean, spread) > _LARGEST_ERROR:
         raise DataError("the expected sorted ℓ1 error exceeds the largest distance between profiles")
     within = optional(partial(_ends, floats, "range"), fields["range"])
+    if method == BY_POSTERIOR:
+        if within is None:
+            raise DataError("an error expected by noisy values must have a range")
+        return by_posterior(mean, within), within
     return expected_distance(mean, spread, runs, method=method), within
 
 
@@ -297,7 +306,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "items": release.items,
         "zeros": release.zeros,
         "receipt": optional(receipt_document, release.receipt),
-        "error": error_document(error),
+        "error": error_document(error, release.simulations),
     }
 
 
@@ -327,7 +336,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit.total_unit)
     made.check(profile, items, zeros)
-    error = error_from(top["error"])
+    error, simulations = error_from(top["error"])
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
     inside = getattr(mechanism, "central", mechanism)
@@ -346,7 +355,7 @@ def _release(top: Mapping[str, Any]) -> Release:
         profile=profile,
         guarantee=guarantee,
         mechanism=mechanism,
-        simulations=error.simulations,
+        simulations=simulations,
         recorded_error=error,
         excess=excess,
         items=items,

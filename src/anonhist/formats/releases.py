@@ -182,7 +182,10 @@ def _totals_document(release: GroupedRelease) -> dict[str, Any]:
     if isinstance(release.totals, CrossingTotals):
         levels = [_level_document(release.level(depth)) for depth in range(len(release.by))]
     elif release.totals is not None:
-        sums = [{"group": list(each), "error": error_document(release[each].error)} for each in release.totals.known]
+        sums = [
+            {"group": list(each), "error": error_document(release[each].error, release[each].simulations)}
+            for each in release.totals.known
+        ]
     return {"nested": sums, "crossing": levels}
 
 
@@ -242,7 +245,7 @@ def _totals(top: Mapping[str, Any]) -> NestedTotals | CrossingTotals | None:
     errors: dict[Group, ReleaseError] = {}
     for each in top["nested"]:
         fields = mapping(each, {"group", "error"}, "a total")
-        errors[new_group(fields["group"], errors)] = error_from(fields["error"])
+        errors[new_group(fields["group"], errors)] = error_from(fields["error"])[0]
     return NestedTotals(errors)
 
 

@@ -28,7 +28,9 @@ from anonhist.releases.made import AddsUp, Mechanism, Released, runs_fall_short,
 from anonhist.releases.runs import (
     METHOD,
     Run,
+    around_posterior,
     by_factors,
+    by_posterior,
     compromise,
     draw_runs,
     ends_on_flattened,
@@ -334,15 +336,20 @@ def simulate_error(
     means = [float(np.mean(each.distances)) for each in found]
     # Identical runs do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, *(float(np.std(each.distances, ddof=1)) / runs**0.5 for each in found))
-    expected = expected_distance(compromise(*means), spread, runs)
+    least_share, share = (1.0, 1.0) if evidence is None else evidence.runs_shares
+    expected = expected_distance(share * compromise(*means), share * spread, runs)
     error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
     )
     error = _with_items(_with_bands(error, evidence), profile, max(each.items for each in found))
-    least = compromise(means[0] - found[0].added, *means[1:])
+    least = least_share * compromise(means[0] - found[0].added, *means[1:])
     told = by_factors(expected, least, is_sure=error.has_k_plus_intervals)
     bound = None if evidence is None else evidence.distance_bound
-    if bound is not None:
+    if evidence is not None and bound is not None and evidence.expected_distance is not None:
+        told = around_posterior(evidence.expected_distance, expected, bound)
+        expected = by_posterior(evidence.expected_distance, told)
+        error = replace(error, sorted_l1=expected)
+    elif bound is not None:
         told = told[0], max(expected.interval[1], bound)
     elif isinstance(mechanism, AddsUp):
         told = mechanism.range_of_sum(expected, told[0])

@@ -83,8 +83,10 @@ class Evidence:
     ``misfit`` is the sorted ℓ1 distance, in items, between the released profile and the noisy values, changed only as
     far as needed to form a profile: ≥ 0. If it is larger than in runs of the mechanism on the released profile, the
     data do not have the assumed shape, and the error of the release is larger than that of the runs. ``distance_bound``
-    ≥ 0 is an estimated upper bound of the mean sorted ℓ1 distance, in items, for data of any shape. Both are None if
-    the mechanism does not report them.
+    ≥ 0 is an estimated upper bound of the mean sorted ℓ1 distance, in items, for data of any shape.
+    ``expected_distance`` is this mean by the posterior of the noisy values. All three are None if the mechanism does
+    not report them. Without the last, the mean is that of runs times the second of ``runs_shares``, which is not one if
+    runs take another fit; the first is for the least mean that is likely.
     """
 
     band: KPlusBand
@@ -93,6 +95,8 @@ class Evidence:
     zeros: tuple[int, int] | None = None
     items: tuple[int, int] | None = None
     distance_bound: float | None = None
+    expected_distance: float | None = None
+    runs_shares: tuple[float, float] = (1.0, 1.0)
 
 
 @runtime_checkable

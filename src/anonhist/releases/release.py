@@ -24,6 +24,7 @@ from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own
 from anonhist.releases.excess import Excess
 from anonhist.releases.made import (
+    LEAST_RUNS,
     BoundsDegrees,
     Mechanism,
     OneRelease,
@@ -82,7 +83,8 @@ class Release(OneRelease):
         Number of runs behind :attr:`error` and all estimates from the release, from 2 to 1,000. For a Durfee size D
         above 2¹⁵ it is limited to 2²⁵/D, but never below 32. The default is 32, or fewer, at least 8, if public numbers
         show that runs are slow. 0 simulates nothing: then there is no expected error, and only noisy values give
-        intervals. ``error.simulations`` is the number of runs made.
+        intervals. ``error.simulations`` is the number of runs behind the error: at most 8 if noisy values give the
+        expected distance.
     recorded_error
         The errors, if they were computed before.
     order_key
@@ -211,14 +213,20 @@ class Release(OneRelease):
     @property
     def _of_nothing(self) -> tuple[object, ...]:
         """The inputs that determine runs on no data."""
-        return self.mechanism, nothing_like(self.profile, self.zeros), self.simulations
+        return self.mechanism, nothing_like(self.profile, self.zeros), self._error_runs
+
+    @property
+    def _error_runs(self) -> int:
+        """The number of runs behind the error: few if the noisy values give the expected distance."""
+        is_known = self.evidence is not None and self.evidence.expected_distance is not None
+        return min(self.simulations, LEAST_RUNS) if is_known else self.simulations
 
     def resimulate(self) -> tuple[Profile, ...]:
-        """Return runs of the mechanism on the released profile: those behind :attr:`error`.
+        """Return runs of the mechanism on the released profile.
 
-        There are :attr:`simulations` of them. Estimates from a release take its privacy noise from these runs. They are
-        drawn once, from a generator seeded with the release, so every call returns the same runs. This is
-        post-processing and costs no privacy.
+        There are :attr:`simulations` of them. Estimates from a release take its privacy noise from these runs, and so
+        does :attr:`error` if noisy values do not give the expected distance. They are drawn once, from a generator
+        seeded with the release, so every call returns the same runs. This is post-processing and costs no privacy.
         """
         return tuple(run.profile for run in self._runs(None))
 
@@ -227,7 +235,7 @@ class Release(OneRelease):
             nothing, silent = nothing_like(self.profile, self.zeros)
             # All groups of a release share the same ones.
             rng = generator_of(self.mechanism, nothing, silent)
-            return tuple(draw_runs(self.mechanism, nothing, silent, size=self.simulations, rng=rng, progress=progress))
+            return tuple(draw_runs(self.mechanism, nothing, silent, size=self._error_runs, rng=rng, progress=progress))
 
         return self._once("_simulated_nothing", simulate)
 
@@ -245,13 +253,14 @@ class Release(OneRelease):
             if not self.simulations:
                 return ReleaseError.without_runs(self.evidence).of(self._released)
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
-            is_kept = self.simulations * len(self.profile) <= _MOST_KEPT
+            runs = self._error_runs
+            is_kept = runs == self.simulations and runs * len(self.profile) <= _MOST_KEPT
             return simulate_error(
                 self.profile,
                 self.mechanism,
                 zeros=self.zeros,
                 evidence=self.evidence,
-                simulations=self.simulations,
+                simulations=runs,
                 rng=generator_of(self.mechanism, self.profile, self.zeros),
                 progress=part_of(progress, _DRAWN if is_kept else _ON_NOTHING, 1.0),
                 # If runs are not kept, they are measured as they are drawn.

@@ -195,6 +195,28 @@ def expected_distance(mean: float, spread: float, runs: int, *, method: str = ME
     return Estimate(mean, spread, (max(0.0, mean - half), mean + half), method)
 
 
+BY_POSTERIOR = "posterior mean, given the noisy values that the release was read from"
+
+
+def by_posterior(mean: float, ends: tuple[float, float]) -> Estimate:
+    """Return a mean by the posterior, with its range for an interval."""
+    return Estimate(mean, (ends[1] - ends[0]) / (2 * NORMAL_95), ends, BY_POSTERIOR)
+
+
+# On smooth data, runs err at least so much of the mean by the posterior.
+_OF_MEAN = 0.95
+
+
+def around_posterior(mean: float, runs: Estimate, bound: float) -> tuple[float, float]:
+    """Return the range around a mean by the posterior, up to a bound for all shapes.
+
+    If runs on the release err much less, its steps are more regular than the posterior supposes, such as those of a
+    staircase: the error may then be far smaller.
+    """
+    share = min(1.0, runs.interval[0] / (_OF_MEAN * mean)) if mean else 1.0
+    return mean / _LESS * share**2, max(mean, bound)
+
+
 def by_factors(expected: Estimate, least: float, *, is_sure: bool) -> tuple[float, float]:
     """Return the range given by factors that held on the shapes of bench/intervals.py.
 

@@ -34,7 +34,8 @@ from typing import ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.frobenius.posterior import fit_work, pass_work, posterior_medians
+from anonhist.mechanisms.frobenius.leg_refit import refitted
+from anonhist.mechanisms.frobenius.posterior import SIZE_IS_ENOUGH, fit_work, pass_work, posterior_medians
 from anonhist.mechanisms.frobenius.row_band import (
     Guess,
     k_plus_rows,
@@ -49,7 +50,14 @@ from anonhist.mechanisms.frobenius.row_weights import (
     NoisyRows,
     noisy_rows,
 )
-from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
+from anonhist.mechanisms.frobenius.sum_band import (
+    FEWEST,
+    RUNS_SHARES,
+    Fits,
+    NoisyGroup,
+    sum_evidence,
+    without_shared_bias,
+)
 from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.numeric.arrays import Bools, Floats, Ints
@@ -183,14 +191,13 @@ def inside_groups(means: Floats, rows: Ints, side: Ints, sizes: Ints) -> Floats:
     return np.bincount(side, weights=middle + slope, minlength=sizes.size).astype(np.float64)
 
 
-def evidence_of(
-    released: Sequence[Profile], noisy: NoisyCoordinates, misfits: Sequence[float], *, epsilon: float
-) -> list[Evidence]:
-    """Return the intervals, the misfit and the bound of the distance of each run.
+def evidence_of(released: Sequence[Profile], fits: Fits, *, epsilon: float) -> list[Evidence]:
+    """Return the intervals of each run, its misfit, and its expected distance and the bound of that.
 
-    The published profile of a run is a public guess of the truth, which determines the windows.
+    The published profile of a run is a public guess of the truth, which determines the windows. Misfit and bound are
+    those of the first fit: simulated runs have no other, and smooth legs err less on all shapes tried, up to 2%.
     """
-    arms, legs = noisy.arms, noisy.legs
+    noisy, arms, legs = fits.noisy, fits.noisy.arms, fits.noisy.legs
     guess = Guess.of(released, arms.sums.shape[1])
     bands = k_plus_rows(guess, arms, legs, epsilon=epsilon).bands(KPlusBand)
     prevalences = prevalence_rows(guess, arms, legs, epsilon=epsilon).bands(PrevalenceBand)
@@ -198,10 +205,18 @@ def evidence_of(
     numbers = np.hstack((noisy.sizes[:, None], arms.sums, legs.sums))
     counted = np.hstack((np.ones((len(numbers), 1), dtype=np.bool_), arms.begins, legs.begins))
     items = of_rows(numbers, counted, epsilon)
+    misfits = unsmoothed_misfit(fits.arms, fits.first, arms.beside(legs))
     bounds = distance_bounds(guess.sizes.tolist(), noisy, misfits, epsilon=epsilon)
+    told = zip(bands, misfits, prevalences, items, bounds, fits.expected, strict=True)
     return [
-        Evidence(band, misfit, singles, items=ends, distance_bound=bound)
-        for band, misfit, singles, ends, bound in zip(bands, misfits, prevalences, items, bounds, strict=True)
+        Evidence(
+            *(band, misfit, singles),
+            items=ends,
+            distance_bound=bound,
+            expected_distance=expected,
+            runs_shares=RUNS_SHARES if expected is None else (1.0, 1.0),
+        )
+        for band, misfit, singles, ends, bound, expected in told
     ]
 
 
@@ -257,14 +272,19 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
-        return [run for run, _ in self.simulate_with_misfit(profile, size=size, rng=rng)]
+        return [
+            run for fits in self._batches(profile, size, rng, reach=SIMULATED_REACH) for run in self._published(fits)
+        ]
 
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
-        """Return ``size`` runs and the misfit of each."""
-        found = self._batches(profile, size, rng, reach=SIMULATED_REACH)
-        return [run for fits in found for run in zip(*self._published(fits), strict=True)]
+        """Return ``size`` runs with first fits, which are fast, and the misfit of each."""
+        runs: list[tuple[Profile, float]] = []
+        for fits in self._batches(profile, size, rng, reach=SIMULATED_REACH, first_only=True):
+            misfits = unsmoothed_misfit(fits.arms, fits.first, fits.noisy.arms.beside(fits.noisy.legs))
+            runs += zip(self._published(fits), misfits, strict=True)
+        return runs
 
     def simulate_with_evidence(
         self, profile: Profile, *, size: int, rng: np.random.Generator
@@ -275,15 +295,15 @@ class FrobeniusMechanism(AdditiveMechanism):
     def simulate_each(
         self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
     ) -> Iterator[Sequence[Profile]]:
-        """Yield ``size`` runs on several public profiles together, with simulation randomness."""
+        """Yield ``size`` runs with first fits on several public profiles together, with simulation randomness."""
         public, noise = [self.admit(profile) for profile in profiles], simulated_noise(rng)
         for profile in public:
             check_diagram(profile)
         for _ in range(size):
             runs = dict(
                 pair
-                for fits in self._fit_each(public, noise, reach=SIMULATED_REACH)
-                for pair in zip(fits.places.tolist(), self._published(fits)[0], strict=True)
+                for fits in self._fit_each(public, noise, reach=SIMULATED_REACH, first_only=True)
+                for pair in zip(fits.places.tolist(), self._published(fits), strict=True)
             )
             yield [runs[place] for place in range(len(public))]
 
@@ -292,7 +312,9 @@ class FrobeniusMechanism(AdditiveMechanism):
         released, noisy = [each.release.profile for each in parts], [each.noisy for each in parts]
         return sum_evidence(released, noisy, epsilon=float(self.epsilon_per_cell))
 
-    def _batches(self, profile: Profile, size: int, rng: np.random.Generator, *, reach: float) -> Iterator[Fits]:
+    def _batches(
+        self, profile: Profile, size: int, rng: np.random.Generator, *, reach: float, first_only: bool = False
+    ) -> Iterator[Fits]:
         """Yield the fits of runs on a public profile, ``size`` in all."""
         check_diagram(profile)
         public = FrobeniusCoordinates.of(self.admit(profile))
@@ -301,7 +323,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
             many = min(batch, size - begun)
-            yield self._fit(np.arange(many), noise.on_one(public, many), reach=reach)
+            yield self._fit(np.arange(many), noise.on_one(public, many), reach=reach, first_only=first_only)
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
         (fits,) = self._fit_each([profile], noise)
@@ -316,24 +338,45 @@ class FrobeniusMechanism(AdditiveMechanism):
             for at, (place, run) in enumerate(zip(fits.places.tolist(), self._publish(fits), strict=True)):
                 yield RunOfOne(place, *run, NoisyGroup(fits.noisy, at))
 
-    def _fit_each(self, profiles: Sequence[Profile], noise: Noise, *, reach: float = REACH) -> list[Fits]:
+    def _fit_each(
+        self, profiles: Sequence[Profile], noise: Noise, *, reach: float = REACH, first_only: bool = False
+    ) -> list[Fits]:
         """Spend the budget on each profile, and fit all of them."""
         drawn = CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)
-        fits = [self._fit(*each, reach=reach) for each in drawn]
+        of_many = len(profiles) >= FEWEST
+        fits = [self._fit(*each, reach=reach, first_only=first_only, of_many=of_many) for each in drawn]
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
-    def _fit(self, places: Ints, noisy: NoisyCoordinates, *, reach: float = REACH) -> Fits:
+    def _fit(
+        self,
+        places: Ints,
+        noisy: NoisyCoordinates,
+        *,
+        reach: float = REACH,
+        first_only: bool = False,
+        of_many: bool = False,
+    ) -> Fits:
         epsilon = float(self.epsilon_per_cell)
-        found = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=epsilon, reach=reach)
-        return Fits(places, noisy, [arm for arm, _ in found], [leg for _, leg in found])
+        sides = noisy.sizes, noisy.arms, noisy.legs
+        found = posterior_medians(*sides, epsilon=epsilon, reach=reach, with_errors=not first_only)
+        arms, first = [each.arms for each in found], [each.legs for each in found]
+        if first_only:
+            return Fits(places, noisy, arms, first, first, [None] * len(found))
+        legs, expected = [], []
+        anew = refitted(noisy.legs, first, epsilon=epsilon, of_many=of_many)
+        for size, each, smooth in zip(noisy.sizes, found, anew, strict=True):
+            legs.append(each.legs if smooth is None else smooth.legs)
+            apart = each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error)
+            # If noise dominates, the posterior trusts its priors too much.
+            expected.append(apart if epsilon * size >= SIZE_IS_ENOUGH else None)
+        return Fits(places, noisy, arms, legs, first, expected)
 
-    def _published(self, fits: Fits) -> tuple[list[Profile], list[float]]:
-        """Return the published profile of each run, and the misfit of its fit."""
-        misfits = unsmoothed_misfit(fits.arms, fits.legs, fits.noisy.arms.beside(fits.noisy.legs))
-        return [self.publishable(each) for each in map(bounded_profile, fits.arms, fits.legs)], misfits
+    def _published(self, fits: Fits) -> list[Profile]:
+        """Return the published profile of each run."""
+        return [self.publishable(each) for each in map(bounded_profile, fits.arms, fits.legs)]
 
     def _publish(self, fits: Fits) -> list[tuple[Profile, Evidence]]:
         """Return the published profile of each run, and its evidence."""
-        released, misfits = self._published(fits)
-        evidence = evidence_of(released, fits.noisy, misfits, epsilon=float(self.epsilon_per_cell))
+        released = self._published(fits)
+        evidence = evidence_of(released, fits, epsilon=float(self.epsilon_per_cell))
         return [*zip(released, evidence, strict=True)]

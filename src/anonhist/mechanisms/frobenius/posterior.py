@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -159,14 +160,15 @@ class RowPosterior:
             totals[i] = complete.sum(axis=1)
         return np.asarray(totals)
 
-    def median_rows(self, log_weight: Floats, reaches: Floats) -> Ints:
-        """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 if there is none.
+    def median_rows(self, log_weight: Floats, reaches: Floats, *, with_errors: bool = True) -> tuple[Ints, Floats]:
+        """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0, and E|arm − median|.
 
         These are the rows of the diagram of all cells that are more likely in than out, which minimizes the expected
         sorted ℓ1 distance. ``log_weight`` is that of each m from all but this side, ``reaches`` is ``P(m ≥ k)``.
+        Without errors, E|arm − median| is zero.
         """
         ends = np.ascontiguousarray((log_weight + self._ends[:, : log_weight.shape[1]])[:, 1:].T)
-        result = np.zeros(self._low.shape, dtype=np.int64)
+        result, off = np.zeros(self._low.shape, dtype=np.int64), np.zeros(self._low.shape)
         future = Future(self._weights, self._sums, self._moved, self._kept.shape[1:])
         for block in reversed(range(len(self._starts))):
             marginal = self._forward(block)
@@ -184,12 +186,16 @@ class RowPosterior:
                         known + ahead for known, ahead in zip(self._moments[:, k - first], future.moments, strict=True)
                     ]
                     self._weights.weigh_sums(k, self._weights.opens[k], marginal[k - first], whole)
-            result[here] = self._medians(marginal, self._low[here], reaches[:, 1:].T[here])
-        return result.T
+            told = reaches[:, 1:].T[here]
+            above = np.cumsum(marginal[:, :, ::-1], axis=2, out=marginal[:, :, ::-1])[:, :, ::-1]
+            result[here], at = self._medians(above, self._low[here], told)
+            if with_errors:
+                shortest = np.arange(here.start + 1, here.stop + 1)[:, None]
+                off[here] = self._errors(above, self._low[here], told, at, result[here] - shortest, shortest)
+        return result.T, off.T
 
-    def _medians(self, marginal: Floats, low: Ints, reaches: Floats) -> Ints:
-        """Return the medians of a block of positions, shape (positions, r); ``marginal`` is used up."""
-        above = np.cumsum(marginal[:, :, ::-1], axis=2, out=marginal[:, :, ::-1])[:, :, ::-1]
+    def _medians(self, above: Floats, low: Ints, reaches: Floats) -> tuple[Ints, Ints]:
+        """Return the medians of a block of positions, shape (positions, r), and where they are in their windows."""
         total = above[:, :, 0]
         wanted = 0.5 * total / np.maximum(reaches, 0.5)
         at = np.count_nonzero(above >= wanted[:, :, None], axis=2) - 1
@@ -203,20 +209,45 @@ class RowPosterior:
             following[at + 1 == above.shape[2]] = 0.0
             share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
             rows += np.rint((share - 0.5) * self._step).astype(np.int64)
-        return np.where((reaches >= 0.5) & (total > 0), rows, 0)
+        return np.where((reaches >= 0.5) & (total > 0), rows, 0), at
+
+    def _errors(self, above: Floats, low: Ints, reaches: Floats, at: Ints, arms: Ints, shortest: Ints) -> Floats:
+        """Return E|arm − median| of a block of positions; an arm beyond the diagram is zero.
+
+        E|y − median| = Σ_{y > median} P(Y ≥ y) + Σ_{y ≤ median} P(Y < y).
+        """
+        total, is_there = above[:, :, 0], reaches >= 0.5
+        is_below = self._weights.places <= np.where(is_there, at, -1)[:, :, None]
+        apart = np.where(is_below, total[:, :, None] - above, above).sum(axis=2) / np.where(total > 0, total, np.inf)
+        apart = self._step * apart + np.where(is_there, 0, self._step * (low - 1) - shortest)
+        return np.asarray(reaches * np.maximum(apart, 0) + (1 - reaches) * np.maximum(arms, 0))
 
 
-# A noisy Durfee size of at least this many noise scales serves as the scale of the prior; below, the scale is fitted.
-_SIZE_IS_ENOUGH = 8.0
+#: A noisy Durfee size of at least this many noise scales serves as the scale of the prior; below, the scale is fitted.
+SIZE_IS_ENOUGH = 8.0
 _COARSE, _FINE = 0.1, 0.05
 # A size whose weight is below the largest by this exponent is excluded, and so are larger ones: the likelihood falls
 # this far below that of the truth, before reaching it, with probability e^−50.
 _NEGLIGIBLE = 50.0
 
 
+class Medians(NamedTuple):
+    """The arms and legs of a fit, and their expected sorted ℓ1 distance by the posterior.
+
+    ``apart`` is the distance of the Durfee size and the arms, ``apart_legs`` that of the legs, and ``beyond`` that of
+    legs beyond the Durfee size of the fit.
+    """
+
+    arms: Ints
+    legs: Ints
+    apart: float
+    apart_legs: float
+    beyond: float
+
+
 def posterior_medians(
-    sizes: Ints, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float = REACH
-) -> list[tuple[Ints, Ints]]:
+    sizes: Ints, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, reach: float = REACH, with_errors: bool = True
+) -> list[Medians]:
     """Return arms and legs of the diagram of all cells that are more likely in than out.
 
     The weight of a partition with Durfee size m is ``q^{|m − D̃|} · A_arms(m) · A_legs(m)``, the two halves independent
@@ -225,13 +256,14 @@ def posterior_medians(
 
     The prior has the shape of Zipf's law. Its scale is the noisy Durfee size D̃, if that is at least eight noise
     scales; else it is fitted to all noisy values, first by a uniform prior on a coarse grid, then twice by the Zipf
-    prior itself.
+    prior itself. Without errors, the expected distances are those of the Durfee size alone.
     """
-    found: dict[int, tuple[Ints, Ints]] = {}
-    enough = epsilon * sizes >= _SIZE_IS_ENOUGH
+    found: dict[int, Medians] = {}
+    enough = epsilon * sizes >= SIZE_IS_ENOUGH
     for fit, chosen in ((False, enough), (True, ~enough)):
         if chosen.any():
-            medians = _medians(sizes[chosen], arms.of(chosen), legs.of(chosen), epsilon, fit=fit, reach=reach)
+            given = sizes[chosen], arms.of(chosen), legs.of(chosen), epsilon
+            medians = _medians(*given, fit=fit, reach=reach, with_errors=with_errors)
             found.update(zip(np.flatnonzero(chosen).tolist(), medians, strict=True))
     return [found[run] for run in range(sizes.size)]
 
@@ -241,7 +273,7 @@ def fit_work(size: int, epsilon: float, *, margin: float) -> int:
 
     Rows observed in groups take four times as long; rows are read up to ``margin`` noise scales beyond the size.
     """
-    passes = 1.0 if epsilon * size >= _SIZE_IS_ENOUGH else 2 + _FINE / _COARSE
+    passes = 1.0 if epsilon * size >= SIZE_IS_ENOUGH else 2 + _FINE / _COARSE
     grouped = 4 if epsilon < ALONE_FROM else 1
     return int(pass_work(size + margin / epsilon, epsilon) * passes * grouped)
 
@@ -252,8 +284,8 @@ def pass_work(length: float, epsilon: float) -> int:
 
 
 def _medians(
-    sizes: Ints, arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool, reach: float
-) -> list[tuple[Ints, Ints]]:
+    sizes: Ints, arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool, reach: float, with_errors: bool
+) -> list[Medians]:
     count, noisy = sizes.size, arms.beside(legs)
 
     def is_settled(evidence: Floats) -> bool:
@@ -275,12 +307,18 @@ def _medians(
         size = _size(_durfee(of_size(size), sizes)[0])
     sides = of_size(size)
     reaches, others = _durfee(sides, sizes)
-    rows = sides.median_rows(others, np.concatenate((reaches, reaches)))
+    rows, apart = sides.median_rows(others, np.concatenate((reaches, reaches)), with_errors=with_errors)
     found = _size(reaches)
-    return [
-        (_coordinates(rows[index], int(found[index])), _coordinates(rows[count + index], int(found[index])))
-        for index in range(count)
-    ]
+    # E|m − median|, from P(m ≥ k).
+    k = np.arange(1, reaches.shape[1])
+    apart_sizes = np.where(k <= found[:, None], 1 - reaches[:, 1:], reaches[:, 1:]).sum(axis=1)
+    medians: list[Medians] = []
+    for run, size in enumerate(found.tolist()):
+        arm, leg = (_coordinates(rows[side], size) for side in (run, count + run))
+        of_arms, of_legs = apart[run].sum(), apart[count + run]
+        whole = float(apart_sizes[run] + of_arms)
+        medians.append(Medians(arm, leg, whole, float(of_legs[:size].sum()), float(of_legs[size:].sum())))
+    return medians
 
 
 def _durfee(sides: RowPosterior, sizes: Ints) -> tuple[Floats, Floats]:

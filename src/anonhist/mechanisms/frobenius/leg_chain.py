@@ -1,0 +1,294 @@
+"""The posterior of the legs of many runs, given a smooth mean of each step: one state a group of legs.
+
+Legs x_0 > x_1 > … > x_{m−1} ≥ 0, with x_m = −1, were released as noisy sums of groups of adjacent legs. The state is
+the first leg z_g of each group g; its step N = z_g − z_{g+1} − ℓ, ℓ the number of its legs, has a distribution of
+:mod:`~anonhist.mechanisms.frobenius.leg_steps`. Given both ends, N is spread over the ℓ steps by μ_c/M, like a
+multinomial with ``spread`` times its variance. So the sum of the group has a known mean and variance, and its
+likelihood is E q^|S − S̃|, S normal: three points have the same moments up to the fifth.
+
+States lie in windows around a first fit, on a grid. All runs, with as many groups as they have, end at the same place
+of one array, so that one pass computes them all. ``epsilon`` is the rate of the noise, ε/Δ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from anonhist.mechanisms.frobenius.leg_steps import STEPS, Part, Steps
+from anonhist.numeric.arrays import Bools, Floats, Ints
+from anonhist.numeric.pulse import pulse
+
+_TINY = 1e-300
+# Where windows do not overlap, the chain goes on with next to nothing.
+_NEXT_TO_NOTHING = 1e-18
+# Half-width of a window in noise scales 1/ε.
+_REACH = 8.0
+# The last leg may be as long as it likes: it has no step that the curve knows.
+_FREE_END, _OTHER_END = 0.3, STEPS[3]
+# The dispersion of ordinary steps about a curve of ten of them; it falls with their number.
+_DOUBT = 0.006
+
+
+@dataclass(frozen=True)
+class NoisyLegs:
+    """Noisy sums of groups of legs of several runs, one after the other, and first fits of their first legs.
+
+    ``groups`` is the number of groups of each run. ``legs`` is the number of legs of each group, ``sums`` its noisy
+    sum, and ``fit`` its first leg by the first fit.
+    """
+
+    epsilon: float
+    groups: Ints
+    legs: Ints
+    sums: Floats
+    fit: Ints
+
+    @classmethod
+    def of(cls, sums: Ints, begins: Bools, fit: Ints, epsilon: float) -> NoisyLegs:
+        """Take the noisy sums of one run at each position, where groups begin, and a first fit of all legs."""
+        first = np.flatnonzero(begins[: fit.size])
+        legs = np.diff(np.append(first, fit.size))
+        return cls(epsilon, np.array([first.size]), legs, sums[first].astype(np.float64), fit[first])
+
+    def chosen(self, runs: Ints) -> NoisyLegs:
+        """Return these runs, in this order; a run may come twice."""
+        ends = np.cumsum(self.groups)
+        at = np.concatenate([np.arange(ends[run] - self.groups[run], ends[run]) for run in runs.tolist()])
+        return NoisyLegs(self.epsilon, self.groups[runs], self.legs[at], self.sums[at], self.fit[at])
+
+    @classmethod
+    def joined(cls, runs: Sequence[NoisyLegs]) -> NoisyLegs:
+        """Put runs with noise of one rate one after the other."""
+        return cls(
+            runs[0].epsilon,
+            np.concatenate([run.groups for run in runs]),
+            np.concatenate([run.legs for run in runs]),
+            np.concatenate([run.sums for run in runs]),
+            np.concatenate([run.fit for run in runs]),
+        )
+
+    @cached_property
+    def run(self) -> Ints:
+        """The run of each group."""
+        return np.repeat(np.arange(self.groups.size), self.groups)
+
+    @cached_property
+    def begins(self) -> Ints:
+        """The first group of each run."""
+        return np.cumsum(self.groups) - self.groups
+
+    @cached_property
+    def numbers(self) -> Ints:
+        """The number of legs of each run."""
+        return np.add.reduceat(self.legs, self.begins)
+
+    @cached_property
+    def first(self) -> Ints:
+        """The place of each group's first leg among the legs of all runs."""
+        return np.cumsum(self.legs) - self.legs
+
+    @cached_property
+    def group(self) -> Ints:
+        """The group of each leg."""
+        return np.repeat(np.arange(self.legs.size), self.legs)
+
+    @cached_property
+    def place(self) -> Ints:
+        """The place of each leg in its group."""
+        return np.arange(self.group.size) - self.first[self.group]
+
+    @cached_property
+    def left(self) -> Ints:
+        """The number of legs of the same run after each group's first."""
+        ends = np.cumsum(self.numbers)
+        return np.asarray(ends[self.run] - 1 - self.first)
+
+    def legs_at(self, run: int) -> slice:
+        """Return the places of the legs of one run."""
+        end = int(np.cumsum(self.numbers)[run])
+        return slice(end - int(self.numbers[run]), end)
+
+    def before(self, values: Floats) -> Floats:
+        """Return for each leg the sum of the values of those before it in its group."""
+        sums = np.cumsum(values) - values
+        return np.asarray(sums - np.repeat(sums[self.first], self.legs))
+
+    def after(self, first: Floats) -> tuple[Floats, Floats]:
+        """Return the first leg of the group after each, and the step N of each group."""
+        following = np.append(first[1:], -1.0)
+        following[np.cumsum(self.groups) - 1] = -1.0
+        return following, np.maximum(first - following - self.legs, 0.0)
+
+
+class LegPosterior:
+    """The posterior of the first legs of all groups, given the mean of each step and how the steps of each run vary.
+
+    ``log_evidence`` is that of the noisy sums of each run; ``medians`` and ``means`` are those of the first legs,
+    ``deviations`` their E|z − median|. ``grid`` is the step of the grid of states.
+    """
+
+    def __init__(self, noisy: NoisyLegs, mean: Floats, steps: Sequence[Steps], *, grid: int) -> None:
+        self._noisy, self._steps, self._grid = noisy, steps, grid
+        half = int(np.ceil((_REACH / noisy.epsilon + 2) / self._grid))
+        self._width = 2 * half + 1
+        self._low = noisy.fit - self._grid * half
+        legs = noisy.legs.astype(np.float64)
+        self.mean = np.maximum(np.add.reduceat(mean, noisy.first), 1e-9)
+        self._share = mean / self.mean[noisy.group]
+        # A step is part of as many legs of its group as follow it.
+        self._parts = legs[noisy.group] - 1 - noisy.place
+        self._mean_part = np.add.reduceat(self._share * self._parts, noisy.first)
+        self._doubt = 10 * _DOUBT / noisy.numbers[noisy.run]
+        squares = np.add.reduceat(self._share * self._parts**2, noisy.first)
+        self._part_variance = np.maximum(squares - self._mean_part**2, 0.0)
+        self._run()
+
+    def _each(self, of: str, *given: Floats) -> Floats:
+        """Return what a method of the steps of each run says about its groups."""
+        found = np.empty(self._noisy.legs.size)
+        for steps in set(self._steps):
+            at = np.flatnonzero(np.array([each is steps for each in self._steps])[self._noisy.run])
+            found[at] = getattr(steps, of)(*(values[at] for values in given))
+        return found
+
+    def _kernels(self, legs: Floats) -> tuple[Floats, Floats]:
+        """Return the distribution of each group's step by the distance of states of adjacent windows, and its scale."""
+        noisy, width = self._noisy, self._width
+        following = np.append(self._low[1:], 0)
+        first = self._low - following - noisy.legs - self._grid * (width - 1)
+        is_last = np.zeros(noisy.legs.size, dtype=np.bool_)
+        is_last[np.cumsum(noisy.groups) - 1] = True
+        kernels = np.ones((noisy.legs.size, 2 * width - 1))
+        for steps in set(self._steps):
+            mine = np.array([each is steps for each in self._steps])[noisy.run]
+            at = np.flatnonzero(mine & ~is_last)
+            if at.size:
+                kernels[at] = steps.on_grid(
+                    first[at], 2 * width - 1, self._grid, self.mean[at], legs[at], self._doubt[at]
+                )
+        peaks = np.maximum(kernels.max(axis=1), _TINY)
+        return kernels / peaks[:, None], np.log(peaks)
+
+    def _last(self, states: Ints, legs: Floats, at: Ints) -> Floats:
+        """Return the prior weight of the states of the last groups, whose step has a free end."""
+        total = states + 1.0 - legs[at, None]
+        mean, each = self.mean[at], self.mean[at] / legs[at]
+        known = (1 - _FREE_END) * _OTHER_END.pmf(total, mean, legs[at], self._doubt[at])
+        free = Part(np.full(at.size, _FREE_END), mean + each + 1, 10 * (each + 1) ** 2)
+        return np.asarray(known + free.pmf(total) + 1e-12 * (total >= 0))
+
+    def _run(self) -> None:
+        """Go through the groups of all runs, from the last to the first and back."""
+        noisy, width = self._noisy, self._width
+        legs, ends, every = noisy.legs.astype(np.float64), np.cumsum(noisy.groups), np.arange(noisy.groups.size)
+        spread = self.mean * self._part_variance * self._each("spread", self.mean, legs)
+        kernels, log_scale = self._kernels(legs)
+        moves = np.lib.stride_tricks.sliding_window_view(kernels[:, ::-1], width, axis=1)[:, ::-1]
+        states = self._low[:, None] + self._grid * np.arange(width)
+        # All later legs are different.
+        own = (states >= noisy.left[:, None]).astype(np.float64)
+        is_single = noisy.legs == 1
+        own[is_single] *= _decay(noisy.epsilon * (states[is_single] - noisy.sums[is_single, None]))
+        found, inside = np.empty((legs.size, width)), {}
+        # What was seen of the last group, whose following leg is −1.
+        last = ends - 1
+        own[last] *= self._last(states[last], legs, last)
+        grouped = last[~is_single[last]]
+        own[grouped] *= self._likelihood(grouped, states[grouped, :, None], np.full((1, 1), -1), spread)[:, :, 0]
+        after = np.empty((every.size, width))
+        self.log_evidence = np.zeros(every.size)
+        for back in range(1, int(noisy.groups.max()) + 1):
+            pulse()
+            mine = every[noisy.groups >= back] if back > 1 else every
+            at = ends[mine] - back
+            weight = own[at]
+            if back > 1:
+                joint = moves[at]
+                if not (single := is_single[at]).all():
+                    some = at[~single]
+                    apart = states[some, :, None], states[some + 1, None, :]
+                    joint[~single] *= self._likelihood(some, *apart, spread)
+                    inside[back] = joint
+                weight *= _positive(np.matmul(joint, after[mine, :, None])[:, :, 0])
+            peak = np.maximum(weight.max(axis=1), _TINY)
+            self.log_evidence[mine] += np.log(peak) + log_scale[at]
+            after[mine] = found[at] = weight / peak[:, None]
+        self.log_evidence += np.log(np.maximum(after.sum(axis=1), _TINY))
+        before = np.ones((every.size, width))
+        for back in range(int(noisy.groups.max()), 1, -1):
+            pulse()
+            mine = every[noisy.groups >= back]
+            at = ends[mine] - back
+            joint = inside.pop(back) if back in inside else moves[at]
+            reached = _positive(np.matmul((before[mine] * own[at])[:, None, :], joint)[:, 0])
+            before[mine] = reached / reached.max(axis=1, keepdims=True)
+            found[at + 1] *= before[mine]
+        found /= np.maximum(found.sum(axis=1, keepdims=True), _TINY)
+        self._summarize(found, states)
+
+    def _likelihood(self, at: Ints, first: Ints, following: Ints, spread: Floats) -> Floats:
+        """Return E q^|S − S̃| of groups of two or more legs, given their first legs and those of the next groups."""
+        noisy, epsilon = self._noisy, self._noisy.epsilon
+        legs, sums, part = (each[at, None, None] for each in (noisy.legs, noisy.sums, self._mean_part))
+        # The sum is ℓ x − ℓ(ℓ − 1)/2 − N · part, with N = x − following − ℓ.
+        middle = (
+            epsilon * ((legs - part) * first - (legs * (legs - 1) / 2 - part * legs + sums))
+            + epsilon * part * following
+        )
+        apart = epsilon * np.sqrt(3 * spread[at, None, None])
+        return np.asarray((4 * _decay(middle) + _decay(middle + apart) + _decay(middle - apart)) / 6)
+
+    def _summarize(self, found: Floats, states: Ints) -> None:
+        every, grid = np.arange(len(found)), self._grid
+        below = np.cumsum(found, axis=1)
+        at = np.argmax(below >= 0.5, axis=1)
+        share = (0.5 - below[every, at] + found[every, at]) / np.maximum(found[every, at], _TINY)
+        self.medians = states[every, at] + (0.0 if grid == 1 else (share - 0.5) * grid)
+        self.means = (found * states).sum(axis=1)
+        self.deviations = (found * np.abs(states - self.medians[:, None])).sum(axis=1)
+
+    def legs_of(self, first: Floats) -> Floats:
+        """Return all legs, given the first of each group: by the shares of steps, and moved towards the noisy sum.
+
+        The legs of a group vary together with their sum, whose noise has variance 2/ε²: the usual linear correction.
+        """
+        noisy = self._noisy
+        group, legs = noisy.group, noisy.legs.astype(np.float64)
+        following, total = noisy.after(first)
+        before = noisy.before(self._share)
+        straight = first[group] - noisy.place - total[group] * before
+        spread = total * self._each("spread", total, legs)
+        sums = legs * first - legs * (legs - 1) / 2 - total * self._mean_part
+        variance = spread * self._part_variance
+        gain = np.where(variance > 0, spread / (variance + 2 / noisy.epsilon**2), 0.0) * (noisy.sums - sums)
+        together = noisy.before(self._share * self._parts) - before * self._mean_part[group]
+        moved = straight + gain[group] * together
+        return np.clip(moved, following[group] + legs[group] - noisy.place, first[group] - noisy.place)
+
+    def ordinary_share(self) -> Floats:
+        """Return for each leg the probability that its group's step is ordinary, at the posterior mean."""
+        total = np.rint(self._noisy.after(self.means)[1])
+        share = self._each("ordinary_share", total, self.mean, self._noisy.legs.astype(np.float64), self._doubt)
+        return np.clip(share, 0.02, 1.0)[self._noisy.group]
+
+    def expected_error(self) -> Floats:
+        """Return Σ E|leg − median| of each run, interpolated inside groups."""
+        noisy = self._noisy
+        share = noisy.place / noisy.legs[noisy.group]
+        last = np.cumsum(noisy.groups) - 1
+        following = np.append(self.deviations[1:], 0.0)
+        following[last] = self.deviations[last]
+        each = (1 - share) * self.deviations[noisy.group] + share * following[noisy.group]
+        return np.asarray(np.add.reduceat(each, noisy.first[noisy.begins]))
+
+
+def _decay(exponent: Floats) -> Floats:
+    return np.exp(-np.minimum(np.abs(exponent), 600.0))
+
+
+def _positive(weight: Floats) -> Floats:
+    return np.asarray(np.maximum(weight, _NEXT_TO_NOTHING * np.maximum(weight.max(axis=1, keepdims=True), _TINY)))

@@ -1,0 +1,225 @@
+"""Legs with smooth steps: the fit of the legs of releases, given their noisy sums.
+
+The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
+:mod:`~anonhist.mechanisms.frobenius.leg_chain`; of five distributions of steps and two penalties, each run keeps those
+with the largest evidence. In the maximization, steps count by the probability that they are ordinary: μ is then the
+mean of ordinary steps, not of cliques and heaps. All rounds but the last are on a coarse grid.
+
+All of it is a function of a release's noisy values: it costs no budget. Why it is so, and what was tried, is in
+docs/decisions/0014-smooth-legs.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
+from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.numeric.arrays import Floats, Ints
+
+# Fewer legs stay as they are, for there is no curve through them; so do those of many groups, whose shared bias is best
+# removed from first fits.
+_FEWEST, _FEWEST_OF_MANY = 4, 12
+# Floats hold smaller legs exactly.
+_LARGEST = 2**50
+# About so many legs are fitted together.
+_TOGETHER = 256
+_ROUNDS = 3
+# Chains with this much less log evidence are no longer fitted: at first, and later.
+_FAR_BEHIND, _BEHIND = 30.0, 10.0
+# Steps of grids in noise scales.
+_COARSE, _FINE, _TWO = 0.4, 0.1, 0.2
+# Rounds end when ln μ changes by less, as a root mean square.
+_SETTLED = 0.01
+# Penalties λ of second differences: at first, and those to choose from; and the dispersion that weighs their evidence.
+_FIRST_PENALTY, _PENALTIES = 1.0, np.array([3.0, 0.1])
+_DISPERSION = 0.3
+_LEAST_LOG, _MOST_LOG = -30.0, 40.0
+
+
+@dataclass(frozen=True)
+class SmoothLegs:
+    """The legs of one run, the distribution of steps that was chosen, and their expected error Σ E|leg − median|."""
+
+    legs: Ints
+    steps: Steps
+    error: float
+
+
+def refitted(
+    noisy: NoisyRows, legs: Sequence[Ints], *, epsilon: float, of_many: bool = False
+) -> list[SmoothLegs | None]:
+    """Return the legs of each run with smooth steps, given first fits; None where these stay.
+
+    ``of_many`` says whether the runs are of many groups that were released together.
+    """
+    fewest = _FEWEST_OF_MANY if of_many else _FEWEST
+    found: list[SmoothLegs | None] = [None] * len(legs)
+    # Runs of about the same size are fitted together.
+    order = [run for run, leg in enumerate(legs) if leg.size >= fewest and int(leg[0]) < _LARGEST]
+    order.sort(key=lambda run: legs[run].size)
+    while order:
+        longest = legs[order[-1]].size
+        together = [run for run in order[-max(1, _TOGETHER // longest) :] if 2 * legs[run].size >= longest]
+        del order[-len(together) :]
+        chains = [NoisyLegs.of(noisy.sums[run], noisy.begins[run], legs[run], epsilon) for run in together]
+        first = np.concatenate([legs[run] for run in together]).astype(np.float64)
+        for run, smooth in zip(together, smooth_legs(NoisyLegs.joined(chains), first), strict=True):
+            found[run] = smooth
+    return found
+
+
+def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
+    """Fit the legs of some runs anew, each with at least four legs, given first fits of all their legs."""
+    many = noisy.groups.size
+    curves, dispersions = _Curves(noisy.numbers), np.array([steps.dispersion for steps in STEPS])
+    # A grid of two adds next to no error where single noises are larger.
+    scale = 1 / noisy.epsilon
+    coarse, fine = max(1, int(_COARSE * scale)), max(1, min(2, int(_TWO * scale)), int(_FINE * scale))
+    # A chain is a run with one of the distributions of steps and, later, one of the penalties.
+    runs, kinds = np.divmod(np.arange(many * len(STEPS)), len(STEPS))
+    chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
+    seen = _steps_of(chains, np.concatenate([first[noisy.legs_at(run)] for run in runs.tolist()]))
+    share, change = np.ones_like(seen), np.inf
+    coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, curves.start(runs, seen))
+    mean = curves.mean(runs, coefficients)
+    for number in range(_ROUNDS + 1):
+        is_last = number == _ROUNDS or change < _SETTLED
+        steps = [STEPS[kind] for kind in kinds.tolist()]
+        posterior = LegPosterior(chains, mean, steps, grid=fine if is_last else coarse)
+        evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
+        best = np.full(many, -np.inf)
+        np.maximum.at(best, runs, evidence)
+        if is_last:
+            break
+        kept = np.flatnonzero(evidence >= best[runs] - (_BEHIND if number else _FAR_BEHIND))
+        if not number:
+            kept = np.repeat(kept, len(_PENALTIES))
+        penalty = penalty[kept] if number else np.resize(_PENALTIES, kept.size)
+        seen, share, before = (
+            np.concatenate([each[chains.legs_at(at)] for at in kept.tolist()])
+            for each in (_steps_of(chains, posterior.legs_of(posterior.means)), posterior.ordinary_share(), mean)
+        )
+        runs, kinds, chains = runs[kept], kinds[kept], chains.chosen(kept)
+        coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, coefficients[kept])
+        mean = curves.mean(runs, coefficients)
+        squares = np.add.reduceat(np.log(mean / before) ** 2, np.cumsum(chains.numbers) - chains.numbers)
+        change = float(np.sqrt(squares / chains.numbers).max())
+    legs, error = posterior.legs_of(posterior.medians), posterior.expected_error()
+    found: dict[int, SmoothLegs] = {}
+    for at in np.flatnonzero(evidence == best[runs]).tolist():
+        whole = _strictly_falling(legs[chains.legs_at(at)])
+        found.setdefault(int(runs[at]), SmoothLegs(whole, steps[at], float(error[at])))
+    return [found[run] for run in range(many)]
+
+
+def _steps_of(noisy: NoisyLegs, legs: Floats) -> Floats:
+    """Return φ_c = x_c − x_{c+1} − 1, the last of each run with x_m = −1."""
+    following = np.append(legs[1:], -1.0)
+    following[np.cumsum(noisy.numbers) - 1] = -1.0
+    return np.asarray(legs - following - 1)
+
+
+def _strictly_falling(legs: Floats) -> Ints:
+    whole = np.maximum(np.rint(legs).astype(np.int64), 0)
+    place = np.arange(whole.size)
+    return np.asarray(np.maximum(np.minimum.accumulate(whole + place) - place, place[::-1]))
+
+
+class _Curves:
+    """Penalized splines of ln μ in ln c, for c = 1 … m, of several runs; shorter ones are padded with zeros."""
+
+    def __init__(self, numbers: Ints) -> None:
+        self._numbers = numbers
+        designs = {number: _design(number) for number in set(numbers.tolist())}
+        most = max(each.shape[1] for each in designs.values())
+        self._basis = np.zeros((numbers.size, int(numbers.max()) - 1, most))
+        self._rough, self._ridge = np.zeros((2, numbers.size, most, most))
+        self._ridge += np.eye(most)
+        for at, number in enumerate(numbers.tolist()):
+            basis = designs[number]
+            many = basis.shape[1]
+            self._basis[at, : number - 1, :many] = basis
+            differences = np.diff(np.eye(many), 2, axis=0)
+            self._rough[at, :many, :many] = differences.T @ differences
+            self._ridge[at, :many, :many] = 1e-8 * np.eye(many)
+        self._rank = np.array([designs[number].shape[1] - 2 for number in numbers.tolist()])
+
+    def start(self, runs: Ints, steps: Floats) -> Floats:
+        """Return coefficients for the logarithms of these steps of some runs."""
+        basis, seen = self._basis[runs], self._padded(runs, np.log(np.maximum(steps, 0) + 0.5))
+        return _solved(self._precision(runs, 1.0, np.full(runs.size, _FIRST_PENALTY)), basis, seen)
+
+    def fit(
+        self, runs: Ints, steps: Floats, share: Floats, dispersion: Floats, penalty: Floats, coefficients: Floats
+    ) -> Floats:
+        """Return coefficients of Poisson regressions with these dispersions, in which steps count by their share."""
+        seen = np.maximum(self._padded(runs, steps), 0.0)
+        counted, going, found = self._padded(runs, share), np.arange(runs.size), coefficients.copy()
+        for _ in range(30):
+            here, basis = runs[going], self._basis[runs[going]]
+            log = self._log_mean(here, found[going])
+            mean = np.exp(log)
+            weight = counted[going] * mean / (1 + dispersion[going, None] * mean)
+            right = weight * (log + (seen[going] - mean) / mean)
+            change = _solved(self._precision(here, weight, penalty[going]), basis, right) - found[going]
+            found[going] += np.clip(change, -2, 2)
+            going = going[np.abs(change).max(axis=1) >= 1e-5]
+            if not going.size:
+                break
+        return found
+
+    def log_prior(self, runs: Ints, share: Floats, penalty: Floats, coefficients: Floats) -> Floats:
+        """Return ln of the curve's prior, and of how much of it the data leave: the evidence of a penalty.
+
+        By Laplace's approximation it is (r ln λ − λ β′Pβ − ln |H + λP|)/2, r the rank of P, H the information that
+        steps with one dispersion would give; up to what all penalties λ share.
+        """
+        mean = np.exp(self._log_mean(runs, coefficients))
+        weight = self._padded(runs, share) * mean / (1 + _DISPERSION * mean)
+        rough = (coefficients[:, None, :] @ self._rough[runs] @ coefficients[:, :, None])[:, 0, 0]
+        left = np.linalg.slogdet(self._precision(runs, weight, penalty))[1]
+        return np.asarray((self._rank[runs] * np.log(penalty) - penalty * rough - left) / 2)
+
+    def mean(self, runs: Ints, coefficients: Floats) -> Floats:
+        """Return μ for all legs of some runs; the last step has that of the one before."""
+        log = self._log_mean(runs, coefficients)
+        table = np.column_stack((log, log[:, -1]))
+        number, ends = self._numbers[runs], np.arange(runs.size)
+        table[ends, number - 1] = log[ends, number - 2]
+        return np.exp(table[np.arange(table.shape[1]) < number[:, None]])
+
+    def _log_mean(self, runs: Ints, coefficients: Floats) -> Floats:
+        return np.clip((self._basis[runs] @ coefficients[:, :, None])[:, :, 0], _LEAST_LOG, _MOST_LOG)
+
+    def _precision(self, runs: Ints, weight: Floats | float, penalty: Floats) -> Floats:
+        """Return H + λP for steps with these weights."""
+        basis = self._basis[runs]
+        weighted = basis * np.broadcast_to(weight, basis.shape[:2])[:, :, None]
+        rough = penalty[:, None, None] * self._rough[runs] + self._ridge[runs]
+        return np.asarray(basis.swapaxes(1, 2) @ weighted + rough)
+
+    def _padded(self, runs: Ints, values: Floats) -> Floats:
+        """Put the values of all legs but the last of each run into rows."""
+        numbers = self._numbers[runs]
+        table = np.zeros((runs.size, self._basis.shape[1]))
+        table[np.arange(table.shape[1]) < numbers[:, None] - 1] = np.delete(values, np.cumsum(numbers) - 1)
+        return table
+
+
+def _design(number: int) -> Floats:
+    """Return the values at c = 1 … m − 1 of B-splines on equal steps of ln c."""
+    place = np.log(np.arange(1.0, number + 1))
+    many = int(np.clip(4 + 1.7 * np.log(number), 5, 16))
+    step = (place[-1] + 1e-9) / (many - 3)
+    knots = step * np.arange(-3, many + 1)
+    return np.asarray(BSpline.design_matrix(np.clip(place, 0, place[-1]), knots, 3).toarray()[:-1])
+
+
+def _solved(squares: Floats, basis: Floats, right: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(squares, (right[:, None, :] @ basis)[:, 0, :, None])[:, :, 0])

@@ -1,0 +1,171 @@
+"""The smoother fit of legs: its posterior is that of all legs, runs do not change each other, and smooth data gain."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
+from anonhist.mechanisms.frobenius.leg_refit import refitted, smooth_legs
+from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.profiles import Profile, sorted_l1
+from anonhist.releases.runs import BY_POSTERIOR
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
+
+Ints = NDArray[np.int64]
+
+
+@each_of("steps", STEPS)
+def test_posterior_is_that_of_all_legs(steps: Steps) -> None:
+    epsilon, sums, mean = 0.9, np.array([9, 5, 4, 0]), np.array([2.5, 1.5, 1.0, 1.0])
+    noisy = NoisyLegs.of(sums, np.ones(4, dtype=bool), np.array([9, 6, 3, 1]), epsilon)
+    found = LegPosterior(noisy, mean, [steps], grid=1)
+    every = np.array(
+        [legs for legs in product(range(14), range(10), range(8), range(6)) if all(a > b for a, b in pairwise(legs))]
+    )
+    ends = found._last(np.arange(6)[None], np.ones(4), np.array([3]))[0]
+    weights = ends[every[:, 3]] * np.exp(-epsilon * np.abs(every - sums).sum(axis=1))
+    for at in range(3):
+        numbers = (every[:, at] - every[:, at + 1] - 1.0)[None]
+        weights *= steps.pmf(numbers, mean[at : at + 1], np.ones(1), found._doubt[:1])[0]
+    whole = weights.sum()
+    assert found.log_evidence[0] == pytest.approx(np.log(whole), abs=0.01)
+    np.testing.assert_allclose(found.means, weights @ every / whole, atol=0.02)
+    np.testing.assert_allclose(found.deviations, weights @ np.abs(every - found.medians) / whole, atol=0.02)
+    for place, median in enumerate(found.medians):
+        assert weights[every[:, place] < median].sum() / whole <= 0.51
+        assert weights[every[:, place] <= median].sum() / whole >= 0.49
+
+
+def test_sums_of_a_group_vary_as_multinomials_do() -> None:
+    mean, total, first, steps = np.array([3.0, 2.0, 1.0, 1.0]), 5, 20.0, STEPS[2]
+    given = np.array([46, 46, 46, 3]), np.array([1, 0, 0, 1], bool), np.array([20, 16, 14, 3])
+    found = LegPosterior(NoisyLegs.of(*given, 0.5), mean, [steps], grid=1)
+    rng = np.random.default_rng(1)
+    drawn = rng.multinomial(total, mean[:3] / mean[:3].sum(), size=200_000)
+    legs = first - np.column_stack((np.zeros(len(drawn)), np.cumsum(1 + drawn[:, :2], axis=1)))
+    sums = legs.sum(axis=1)
+    assert 3 * first - 3 - total * found._mean_part[0] == pytest.approx(sums.mean(), abs=0.02)
+    assert total * found._part_variance[0] == pytest.approx(sums.var(), rel=0.02)
+    # Legs of a group whose noisy sum is larger than expected are moved upwards, as far as they vary with it.
+    expected = legs.mean(axis=0) + np.cov(legs.T, sums)[:3, 3] / (sums.var() + 2 / 0.5**2) * (46 - sums.mean())
+    ends = np.array([first, first - 3 - total])
+    f = 1 + (1 - 0.98**3) * total
+    told = found.legs_of(ends)[:3] - legs.mean(axis=0)
+    share = f * (sums.var() + 8) / (f * sums.var() + 8)
+    np.testing.assert_allclose(told, share * (expected - legs.mean(axis=0)), atol=0.05)
+
+
+@each_of("grid", [1, 3, 12])
+@each_of("steps", STEPS)
+def test_steps_on_a_grid_keep_their_sum_and_their_mean(steps: Steps, grid: int) -> None:
+    mean, legs, doubt = np.array([0.4, 7.0, 60.0, 900.0]), np.array([1.0, 2.0, 3.0, 1.0]), np.full(4, 0.004)
+    first, cells = np.array([-5, -30, -50, -1000]), 20_000 // grid
+    told = steps.on_grid(first, cells, grid, mean, legs, doubt)
+    numbers = np.arange(0.0, 60_000)[None] + np.zeros((4, 1))
+    exact = steps.pmf(numbers, mean, legs, doubt)
+    # What lies in the cells' reach: heavy steps have long tails.
+    reach = numbers <= (first + grid * (cells - 2))[:, None]
+    np.testing.assert_allclose(told.sum(axis=1), (exact * reach).sum(axis=1), atol=2e-3)
+    places = first[:, None] + grid * np.arange(cells)
+    means = (exact * numbers * reach).sum(axis=1)
+    np.testing.assert_allclose((told * places).sum(axis=1), means, rtol=0.01)
+    if grid == 1:
+        np.testing.assert_allclose(told[1, 30:60], exact[1, :30])
+
+
+def noisy_legs(epsilon: float, seed: int) -> tuple[NoisyRows, Ints]:
+    """Return noisy legs, in groups of two beyond the eighth, and a first fit."""
+    rng = np.random.default_rng(seed)
+    number = 12 + 4 * seed
+    legs = np.sort(rng.choice(np.arange(1, 900), number, replace=False))[::-1]
+    begins = (np.arange(number) < 8) | (np.arange(number) % 2 == 0)
+    group = np.cumsum(begins) - 1
+    noise = rng.geometric(1 - np.exp(-epsilon), (2, number))
+    sums = np.bincount(group, legs).astype(np.int64) + (noise[0] - noise[1])[: int(group[-1]) + 1]
+    rows = NoisyRows(sums[group][None], begins[None])
+    return rows, np.maximum.accumulate((legs + rng.integers(-5, 6, number))[::-1] + np.arange(number))[::-1]
+
+
+@each_of("epsilon", [1.0, 0.1])
+def test_runs_fitted_together_are_as_fitted_alone(epsilon: float) -> None:
+    given = [noisy_legs(epsilon, seed) for seed in range(4)]
+    runs = [NoisyLegs.of(rows.sums[0], rows.begins[0], fit, epsilon) for rows, fit in given]
+    together = smooth_legs(NoisyLegs.joined(runs), np.concatenate([fit for _, fit in given]).astype(np.float64))
+    for run, (_, fit), found in zip(runs, given, together, strict=True):
+        (alone,) = smooth_legs(run, fit.astype(np.float64))
+        assert found.legs.tolist() == alone.legs.tolist()
+        assert found.steps is alone.steps
+        assert found.error == pytest.approx(alone.error)
+        assert (np.diff(found.legs) < 0).all()
+        assert found.legs[-1] >= 0
+
+
+def test_few_legs_and_legs_that_floats_do_not_hold_stay() -> None:
+    rows = NoisyRows.alone(np.array([[9, 5, 0, 0], [2**50 + 9, 8, 4, 0], [9, 8, 4, 0]]))
+    given = [np.array([9, 4, 0]), np.array([2**50 + 9, 7, 3, 0]), np.array([9, 7, 3, 0])]
+    few, large, other = refitted(rows, given, epsilon=1.0)
+    assert few is None
+    assert large is None
+    assert other is not None
+
+
+def errors(data: Profile, epsilon: str, runs: int) -> tuple[float, float]:
+    """Return the mean error of first fits and that of smooth ones."""
+    mechanism = FrobeniusMechanism(epsilon)
+    found = []
+    for made in (mechanism.simulate_with_misfit, mechanism.simulate_with_evidence):
+        drawn = made(data, size=runs, rng=np.random.default_rng(1))
+        found.append(float(np.mean([sorted_l1(data, run) for run, _ in drawn])))
+    return found[0], found[1]
+
+
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize(
+    ("data", "factor"),
+    [
+        (Profile.from_prevalences({50: 500}), 0.7),
+        (Profile.from_counts(range(1, 300)), 0.95),
+        (Profile.from_counts(np.ceil(20_000 / np.arange(1, 20_001) ** 1.1).astype(np.int64)), 0.95),
+    ],
+)
+def test_smooth_data_are_nearer(data: Profile, factor: float) -> None:
+    first, smooth = errors(data, "0.1", 8)
+    assert smooth < factor * first
+
+
+@pytest.mark.slow
+@pytest.mark.drawn(2)
+@each_of("counts", [np.random.default_rng(1).poisson(3, 800), np.random.default_rng(1).binomial(12, 0.5, 2000)])
+def test_curves_that_bend_between_few_counts_lose_little(counts: Ints) -> None:
+    # With one penalty the curve was stiff, and errors of these rose by 26 and 39%.
+    first, smooth = errors(Profile.from_counts(counts[counts > 0]), "0.1", 60)
+    assert smooth < 1.1 * first
+
+
+@pytest.mark.drawn(2)
+def test_the_expected_error_is_that_of_the_posterior() -> None:
+    data = Profile.from_counts(np.random.default_rng(1).zipf(1.7, 20_000).clip(1, 10_000))
+    mechanism, stated, real = FrobeniusMechanism("0.3"), [], []
+    for seed in range(12):
+        release = mechanism.release(data, source=SeededSource(seed))
+        expected = release.error.sorted_l1
+        assert expected is not None
+        assert expected.method == BY_POSTERIOR
+        assert expected.interval == release.error.expected_range
+        assert (release.error.simulations, release.simulations) == (8, 32)
+        stated.append(expected.value)
+        real.append(float(sorted_l1(data, release.profile)))
+    assert 0.9 < np.mean(stated) / np.mean(real) < 1.12
+
+
+def test_where_noise_dominates_the_expected_error_comes_from_runs() -> None:
+    release = FrobeniusMechanism("0.01").release(Profile.from_counts([9] * 30), source=SeededSource(1))
+    assert release.evidence is not None
+    assert release.evidence.expected_distance is None
+    assert release.error.simulations == release.simulations
+    assert release.error.sorted_l1.method != BY_POSTERIOR
