@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 # Coins of one kind that are tossed at once; what a walk does not use is discarded.
-_AT_ONCE = 1024
+_AT_ONCE = 256
 # Beyond every position, and farther from each than a wait can be: the position of an edge that never comes.
 _NEVER = 2**80
 
