@@ -14,6 +14,7 @@ from anonhist.mechanisms.exponential import boundary_walk
 from anonhist.mechanisms.exponential.boundary_walk import Coins, draw_turns
 from anonhist.mechanisms.noise import ExactChoices
 from anonhist.mechanisms.skeletons import cut_to
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
 from anonhist_testing.exact import DecidedChoices, Decisions, OutputDistribution, output_distribution
@@ -31,9 +32,10 @@ def _one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boundary_walk, "_AT_ONCE", 1)
 
 
-def distribution(reference: Partition, gamma: float, *, unexplored: float) -> OutputDistribution:
-    """Follow the mechanism's own run through every sequence of decisions."""
-    mechanism, profile = PartitionMechanism(Fraction(gamma)), Profile.from_partition(reference)
+def distribution(reference: Partition, gamma: float, *, unexplored: float, cells: int = 1) -> OutputDistribution:
+    """Follow the mechanism's own run through every sequence of decisions; ε = γ·cells."""
+    mechanism = PartitionMechanism(Fraction(gamma) * cells, PrivacyUnit.user(max_items=cells))
+    profile = Profile.from_partition(reference)
 
     def run(decisions: Decisions) -> Partition:
         (drawn,) = mechanism._run(profile, 1, DecidedChoices(decisions))
@@ -62,6 +64,10 @@ REFERENCES = [*partitions_up_to(4), (3, 2), (3, 2, 1), (3, 3, 1), (5, 1), (4, 4)
 @each_of("reference", REFERENCES)
 def test_every_path_adds_up_to_the_distribution(reference: Partition) -> None:
     check(distribution(reference, 3.5, unexplored=0.03), reference, 3.5)
+
+
+def test_a_budget_for_several_cells_is_shared_among_them() -> None:
+    check(distribution((2, 1), 3.5, unexplored=0.03, cells=3), (2, 1), 3.5)
 
 
 def decided_steps(reference: Partition, gamma: float, *, unexplored: float, flags: bool = True) -> OutputDistribution:
