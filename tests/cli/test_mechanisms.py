@@ -14,7 +14,7 @@ from anonhist.catalogue import MECHANISMS, takers
 from anonhist.cli.entry import anonhist as command_line
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.releasing import mechanism_class
-from anonhist.mechanisms.setting import NOISE_IS_EXACT
+from anonhist.report.wording import free_arithmetic
 
 Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]
@@ -51,7 +51,8 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     assert release.mechanism.name == row.split(",", maxsplit=1)[0]
     assert expected.items() <= release.mechanism.parameters.items()
     assert abs(release.profile.num_labels - 3) < 3
-    promise = f"Promise: {release.guarantee.for_people.replace(f'; {NOISE_IS_EXACT}', '')}\n"
+    clause = free_arithmetic(release.guarantee)
+    promise = f"Promise: {release.guarantee.for_people.replace(f'; {clause}' if clause else '', '')}\n"
     assert f"can become practically certain: practically no protection.\n{promise}" in done.stdout.replace(
         ", apart from δ = 10⁻⁹", ""
     )

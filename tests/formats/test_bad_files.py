@@ -335,7 +335,7 @@ def test_other_endings_are_wrong(tmp_path: Path, name: str) -> None:
 def test_promises_of_other_mechanisms_are_refused(releases: dict[str, Release]) -> None:
     partition = to_document(releases["partition"])
     with pytest.raises(DataError, match="not that of the mechanism"):
-        from_document(change_field(partition, "guarantee.delta", "0"))
+        from_document(change_field(partition, "guarantee.delta", "1/73786976294838206464"))
     with pytest.raises(DataError, match="not that of the mechanism"):
         from_document(change_field(partition, "mechanism.name", "frobenius"))
 

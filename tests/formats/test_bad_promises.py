@@ -6,6 +6,8 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
 from anonhist.formats.releases import read_release
+from anonhist.mechanisms import PartitionMechanism
+from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.releases import Release
 from anonhist_testing.bad_files import ABSENT, as_json, as_parquet, change_field
 from anonhist_testing.cases import each_of
@@ -127,7 +129,10 @@ def test_promises_that_no_mechanism_makes_are_refused_through_every_way_in(
 def test_a_member_that_its_budget_does_not_cover_is_refused(
     releases: dict[str, Release], c: str, z: str, reason: str
 ) -> None:
-    document = to_document(releases["partition"])
+    mechanism = PartitionMechanism(2, member=FamilyParameters(0.5, 0.0))
+    document = change_field(to_document(releases["partition"]), "guarantee.delta", str(mechanism.delta))
+    document = change_field(document, "guarantee.arithmetic", mechanism.arithmetic)
+    document = change_field(document, "guarantee.sentence", mechanism.guarantee.sentence)
     assert from_document(change_field(document, "mechanism.parameters", parameters_with(document, "0.5", "0.0")))
     with pytest.raises(DataError, match=reason):
         from_document(change_field(document, "mechanism.parameters", parameters_with(document, c, z)))

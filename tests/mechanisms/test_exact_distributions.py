@@ -70,7 +70,7 @@ def test_exact_losses_of_the_partition_mechanism_on_all_neighbours(epsilon: str)
         normalizer = DiagonalChain(coordinates(reference), mechanism.family).log_normalizer
         logs[reference] = {mu: -mechanism.family.c * distance(reference, mu) - normalizer for mu in listed}
     worst = max(abs(logs[fewer][mu] - logs[more][mu]) for fewer, more in neighbouring_pairs(5) for mu in listed)
-    assert 0.97 * float(epsilon) < worst <= float(epsilon)
+    assert 0.97 * float(epsilon) < worst <= float(epsilon) * (1 + 1e-12)
 
 
 def test_exact_losses_of_draws_of_the_chain() -> None:

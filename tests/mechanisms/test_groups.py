@@ -153,15 +153,16 @@ def test_the_noise_of_a_group_does_not_depend_on_the_number_of_groups(groups: in
 
 
 def test_delta_adds_up_over_groups_that_may_differ() -> None:
-    one = PartitionMechanism(3, PrivacyUnit.user(max_items=2))
+    one = PartitionMechanism(2, PrivacyUnit.user(max_items=2))
     assert one.delta > 0
     assert [total_delta(one, groups) for groups in (1, 2, 3)] == [one.delta, 2 * one.delta, 2 * one.delta]
-    replaced = PartitionMechanism(6, PrivacyUnit.user(max_items=2), NeighboringRelation.SUBSTITUTE)
+    replaced = PartitionMechanism(4, PrivacyUnit.user(max_items=2), NeighboringRelation.SUBSTITUTE)
     assert total_delta(replaced, 9) == 4 * replaced.delta
     profiles = {(name,): Profile.from_counts([3]) for name in "abc"}
     grouped = GroupedProfile(("g",), profiles, unit=PrivacyUnit.user(max_items=2))
-    released = release_groups(grouped, epsilon=3, simulations=0)
+    released = release_groups(grouped, epsilon=2, mechanism="partition", simulations=0)
     assert released.guarantee.delta == 2 * released["a"].guarantee.delta == 2 * one.delta
+    assert release_groups(grouped, epsilon=3, mechanism="partition", simulations=0).guarantee.delta == 0
 
 
 def test_labels_must_have_been_bounded_when_they_were_read() -> None:

@@ -125,7 +125,7 @@ def test_the_budgets_of_crossing_levels_add_up(relation: NeighboringRelation) ->
 
 
 def test_delta_of_crossing_levels_adds_up() -> None:
-    found = release_groups(read(POSSIBLE), epsilon=6, mechanism="partition", simulations=0)
+    found = release_groups(read(POSSIBLE), epsilon=3, mechanism="partition", simulations=0)
     alone = [next(iter(found.level(depth).values())).guarantee.delta for depth in range(3)]
     assert all(alone)
     assert found.guarantee.delta == sum(alone)

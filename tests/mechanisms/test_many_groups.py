@@ -198,7 +198,7 @@ def test_no_noise_is_drawn_if_one_group_is_refused() -> None:
     profiles = [Profile([2], [1], unit=unit), Profile([9], [1], unit=unit)]
     with pytest.raises(UsageError, match="exceed"):
         list(PrevalenceMechanism(1, unit, public_cap=3).release_each(profiles, source=Untouched(1)))
-    # A square of 2^20 + 1 labels, which the partition mechanism cannot hold.
+    # A square of 2^20 + 1 labels, which the partition mechanism cannot hold below ln 3.
     profiles = [Profile([2], [1], unit=unit), Profile([2**20 + 1], [2**20 + 1], unit=unit)]
     with pytest.raises(UsageError, match="Durfee"):
-        list(PartitionMechanism(2, unit).release_each(profiles, source=Untouched(1)))
+        list(PartitionMechanism(1, unit).release_each(profiles, source=Untouched(1)))

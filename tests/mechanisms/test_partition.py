@@ -46,7 +46,7 @@ def test_audit_catches_a_mechanism_that_claims_less_than_it_spends() -> None:
 
 
 def test_simulated_profiles_are_those_of_the_diagrams_drawn() -> None:
-    mechanism, profile = PartitionMechanism(2), Profile.from_counts([2, 1])
+    mechanism, profile = PartitionMechanism(1), Profile.from_counts([2, 1])
     chain = DiagonalChain(FrobeniusCoordinates.of(profile), mechanism.family)
     drawn = chain.draw(300, SimulatedChoices(np.random.default_rng(5)))
     assert len({(one.arms.tobytes(), one.legs.tobytes()) for one in drawn}) > 10
@@ -64,7 +64,7 @@ def test_budget_is_shared_among_cells() -> None:
 
 
 def test_delta_covers_the_band_and_is_told() -> None:
-    for epsilon in (Fraction(1, 10), Fraction(2), Fraction(10)):
+    for epsilon in (Fraction(1, 10), Fraction(1)):
         release = PartitionMechanism(epsilon).release(Profile.from_counts([3, 1]), source=SeededSource(1))
         assert release.guarantee.delta >= 2 * Fraction(math.exp(float(epsilon))) / 2**70
         assert "band" in str(release.guarantee)
@@ -121,7 +121,7 @@ def test_out_of_domain_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_domain_is_that_of_capped_counts() -> None:
     # With counts taken as 3 at most no data are beyond it: nobody may learn from a refusal that their counts were not.
-    mechanism = PartitionMechanism(6, PrivacyUnit.label(max_count=3))
+    mechanism = PartitionMechanism(3, PrivacyUnit.label(max_count=3))
     wide = Profile.from_prevalences({2**20 + 1: 2**20 + 1})
     assert mechanism.release(wide, source=SeededSource(2)).profile.counts.max() <= 3
 

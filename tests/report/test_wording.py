@@ -88,6 +88,10 @@ def test_arithmetic_that_costs_nothing_is_the_last_line_and_no_part_of_the_promi
     assert "floating point" not in promise
     # What limits the promise stays in it.
     assert promise.endswith("; it holds for data where no count is above 90, which must be public knowledge.")
-    drawn = facts(PartitionMechanism(2).release(profile))
+    assert facts(PartitionMechanism(2).release(profile))[-1] == (
+        "Arithmetic",
+        "draws are exact, so floating point costs nothing.",
+    )
+    drawn = facts(PartitionMechanism(1).release(profile))
     assert "Arithmetic" not in dict(drawn)
     assert "for profiles of Durfee size up to 2^20" in dict(drawn)["Promise"]

@@ -27,7 +27,6 @@ from anonhist.graphs.noisy_sums import (
 from anonhist.graphs.projection import histogram
 from anonhist.mechanisms import CentralMechanism, choose
 from anonhist.mechanisms.bands import falling_bounds, sum_bounds
-from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile, of_difference, of_prevalences, of_sums
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.mechanisms.skeletons import profile_of_fit
@@ -317,8 +316,7 @@ class PartitionDegrees(NodeMechanism):
 
     Guarantees
     ----------
-    ``(epsilon, δ)``-differential privacy for one node with all its edges, where δ is that of the mechanism for
-    profiles: zero if ε/Δ is below 1.1. Proof: docs/proofs/graphs.md.
+    ``epsilon``-differential privacy for one node with all its edges. Proof: docs/proofs/graphs.md.
 
     Examples
     --------
@@ -338,11 +336,6 @@ class PartitionDegrees(NodeMechanism):
         budget = self._rate(self.epsilon, self.unit.max_distance) * self.l1_sensitivity
         mechanism, _ = choose(epsilon=budget, unit=self.unit, relation=self.relation)
         return mechanism
-
-    @property
-    def delta(self) -> Fraction:
-        """δ of the mechanism for profiles, for this budget."""
-        return band_delta(self.epsilon) if self.central.delta else Fraction(0)
 
     @property
     def arithmetic(self) -> str:

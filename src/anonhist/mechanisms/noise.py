@@ -23,8 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.numeric.arrays import Bools, Floats, Ints
+from anonhist.numeric.exponential import ExponentialQuotient
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.randomness import RandomSource, SystemSource, categorical, categorical_rows, discrete_laplace, geometric
+from anonhist.randomness import (
+    RandomSource,
+    SystemSource,
+    bernoulli,
+    categorical,
+    categorical_rows,
+    discrete_laplace,
+    geometric,
+)
 
 # From a rate γ and a number of draws: independent draws with P(j) ∝ e^(−γ|j|).
 Noise = Callable[[Fraction, int], Ints]
@@ -68,6 +77,12 @@ class Choices(Protocol):
     def geometric(self, c: float, level: int) -> int:
         """Return k ≥ 0 with probability ``(1 − p)p^k``, ``p = e^{−c·level}``."""
 
+    def waits(self, gamma: Fraction, size: int) -> Ints:
+        """Return numbers k ≥ 0 with probability ``(1 − p)p^k``, ``p = e^{−γ}``."""
+
+    def bits(self, chance: ExponentialQuotient, size: int) -> Bools:
+        """Return bits that are True with this probability."""
+
 
 @dataclass(frozen=True)
 class ExactChoices:
@@ -83,7 +98,15 @@ class ExactChoices:
 
     def geometric(self, c: float, level: int) -> int:
         """Draw exactly: see :func:`anonhist.randomness.geometric`."""
-        return int(geometric(Fraction(c) * level, 1, source=self.source)[0])
+        return int(self.waits(Fraction(c) * level, 1)[0])
+
+    def waits(self, gamma: Fraction, size: int) -> Ints:
+        """Draw exactly: see :func:`anonhist.randomness.geometric`."""
+        return geometric(gamma, size, source=self.source)
+
+    def bits(self, chance: ExponentialQuotient, size: int) -> Bools:
+        """Draw exactly: see :func:`anonhist.randomness.bernoulli`."""
+        return bernoulli(chance, size, source=self.source)
 
 
 @dataclass(frozen=True)
@@ -101,6 +124,14 @@ class SimulatedChoices:
     def geometric(self, c: float, level: int) -> int:
         """Draw by inverting an exponential variable."""
         return int(self.rng.exponential() / (c * level))
+
+    def waits(self, gamma: Fraction, size: int) -> Ints:
+        """Draw trials up to the first that stops."""
+        return np.asarray(self.rng.geometric(-math.expm1(-float(gamma)), size) - 1, dtype=np.int64)
+
+    def bits(self, chance: ExponentialQuotient, size: int) -> Bools:
+        """Draw by comparing uniform numbers with the rounded probability."""
+        return np.asarray(self.rng.random(size) < float(chance))
 
 
 # Noise with a smaller rate is treated as noise with this rate on a coarser grid.

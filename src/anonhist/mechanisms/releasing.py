@@ -110,7 +110,7 @@ def choose(
     epsilon, unit, relation
         The guarantee, as in :func:`release`.
     expected_items
-        A public guess of n: above 2⁴⁰, where the partition mechanism's public domain may end, the Frobenius
+        A public guess of n: above 2⁴⁰, where the partition mechanism's errors may not be simulated, the Frobenius
         mechanism is picked for every ε.
 
     Returns
@@ -137,7 +137,7 @@ def choose(
     least = f"The {{}} mechanism has the lowest error on real data where {compared} is {{}} 1.1 (here "
     least += f"{short_decimal(per_cell)}{why})."
     if items is not None and items > MAX_DURFEE_SIZE**2:
-        reason = "More than 2^40 items are expected, more than the partition mechanism takes."
+        reason = "More than 2^40 items are expected, for which the partition mechanism may have no intervals."
     elif per_cell < _WHOLE_BUDGET:
         reason = least.format("Frobenius", "below")
     elif budget > LARGEST_EPSILON:

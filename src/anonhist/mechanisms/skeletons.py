@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -275,20 +273,24 @@ def with_at_most(profile: Profile, items: int) -> Profile:
     """Cut the largest counts of a profile, all at one height up to a step of one, to leave at most ``items`` items."""
     if profile.n <= items:
         return profile
-    # The largest height with Σ min(count, height) ≤ items.
-    low = bisect_right(range(1, int(profile.counts[-1])), items, key=partial(_below, profile))
-    higher = profile.k_plus(low + 1)
-    raised = items - _below(profile, low)
-    kept = profile.counts <= low
-    pairs = [(low, higher - raised), (low + 1, raised)]
-    listed = [*zip(profile.counts[kept].tolist(), profile.prevalences[kept].tolist(), strict=True), *pairs]
-    return Profile.from_prevalences([(count, labels) for count, labels in listed if count and labels])
+    return cut_to(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True), items)
 
 
-def _below(profile: Profile, height: int) -> int:
-    """Return ``Σ_x min(n_x, height)``."""
-    low = profile.counts <= height
-    return int(profile.counts[low] @ profile.prevalences[low]) + height * profile.k_plus(height + 1)
+def cut_to(prevalences: Iterable[tuple[int, int]], items: int) -> Profile:
+    """Return the same of distinct ascending counts with their prevalences, of any size: as a profile."""
+    pairs = list(prevalences)
+    excess = sum(count * labels for count, labels in pairs) - items
+    while excess > 0:
+        count, labels = pairs.pop()
+        below, others = pairs.pop() if pairs else (0, 0)
+        if excess < (count - below) * labels:
+            # Some of the largest become `least`, the others are one larger.
+            least, larger = divmod(count * labels - excess, labels)
+            pairs += [(below, others), (least, labels - larger), (least + 1, larger)]
+        else:
+            pairs.append((below, others + labels))
+        excess -= (count - below) * labels
+    return Profile.from_prevalences([(count, labels) for count, labels in pairs if count and labels])
 
 
 def bounded_profile(arms: Ints, legs: Ints) -> Profile:

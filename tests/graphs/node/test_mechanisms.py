@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, product
-from math import ceil, exp, log
+from math import exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -325,11 +325,6 @@ def test_promises() -> None:
     assert SurvivalDegrees(Fraction(1), max_degree=2, direction=IN).guarantee.unit.max_distance == 4
     assert SurvivalDegrees(Fraction(1), max_degree=2, direction=IN, bounding=Flow()).guarantee.unit.max_distance == 6
     assert SurvivalDegrees(Fraction(1), max_degree=2).guarantee.spending == ()
-    assert (
-        PartitionDegrees(Fraction(10), max_degree=1).guarantee.delta
-        > 0
-        == PartitionDegrees(Fraction(1), max_degree=1).guarantee.delta
-    )
 
 
 def test_partitions_are_told_how_far_neighbours_are_apart() -> None:
@@ -340,12 +335,11 @@ def test_partitions_are_told_how_far_neighbours_are_apart() -> None:
     assert PartitionDegrees(Fraction(1), max_degree=8).central.unit == PrivacyUnit.node(max_distance=16)
 
 
-def test_delta_is_that_of_the_node_and_not_of_the_list() -> None:
+def test_partitions_have_no_delta_whichever_mechanism_is_picked() -> None:
+    promises = {PartitionDegrees(Fraction(epsilon), max_degree=1) for epsilon in (1, 10, 20)}
+    assert {each.central.name for each in promises} == {"frobenius", "partition"}
     rounded = PartitionDegrees(Fraction(20), max_degree=2, bounding=Flow())
-    assert rounded.delta == 2 * ceil(exp(20)) * Fraction(1, 2**70)
-    # The mechanism for lists is told less than ε, and states the δ of that.
-    assert 0 < 1000 * rounded.central.delta < rounded.delta
-    assert rounded.guarantee.delta == rounded.delta
+    assert [each.guarantee.delta for each in (*promises, rounded)] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("bad", [{"epsilon": 0}, {"max_degree": 0}, {"max_degree": 2**20 + 1}, {"direction": "in"}])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.numeric.exponential import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 LARGEST_NUMBER_OF_RUNS = 10**6
@@ -152,6 +153,14 @@ class DecidedChoices:
     def geometric(self, c: float, level: int) -> int:
         """Return k ≥ 0 with probability ``(1 − p)p^k``, ``p = e^{−c·level}``."""
         return self.decisions.wait(-math.expm1(-c * level))
+
+    def waits(self, gamma: Fraction, size: int) -> NDArray[np.int64]:
+        """Return numbers k ≥ 0 with probability ``(1 − p)p^k``, ``p = e^{−γ}``."""
+        return np.array([self.geometric(float(gamma), 1) for _ in range(size)], dtype=np.int64)
+
+    def bits(self, chance: ExponentialQuotient, size: int) -> NDArray[np.bool_]:
+        """Return bits that are True with this probability."""
+        return np.array([self.decisions.choose((1 - float(chance), float(chance))) == 1 for _ in range(size)])
 
 
 def decided_laplace(decisions: Decisions) -> Callable[..., NDArray[np.int64]]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, frozen, named
+from anonhist.mechanisms.exponential.boundary_walk import Coins, walk_around
 from anonhist.mechanisms.exponential.calibration import (
     LARGEST_EPSILON,
     MAX_DURFEE_SIZE,
@@ -29,10 +30,12 @@ from anonhist.mechanisms.noise import Choices
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import DrawnMechanism, RunOfOne, bounded_profile, with_at_most
 from anonhist.numeric.arrays import Ints
+from anonhist.numeric.exponential import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import RandomSource
 
+_DRAWN_EXACTLY = "draws are exact, so floating point costs nothing"
 # Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
 # with its uniform prior increases the error (measured).
 _WORTH_DENOISING = 3 * math.log(2)
@@ -43,8 +46,9 @@ class PartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ q^{‖λ−μ‖₁} · h_z(μ)`` over all partitions μ.
 
     λ is the private partition, q = e^{−c}, and h_z a weight that depends on the corners of μ (1 for z = 0: the
-    plain exponential mechanism). c and z depend on ε/Δ alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4 up to ln 3,
-    and above that z = q/(1+q), for which the normalizer is 1 for every λ, so that c is the whole budget.
+    plain exponential mechanism). c and z depend on ε/Δ alone: z = 0 below 0.45 and z = 1/4 up to ln 3
+    (:func:`calibrate`). Above that z = q/(1+q), for which the normalizer is 1 for every λ: c = ε/Δ, and the draw is
+    exact (:func:`~anonhist.mechanisms.exponential.boundary_walk.draw_turns`).
 
     For ε/Δ below 0.45, the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a function of
     the draw alone, which costs no privacy. Around the empty profile, a draw has about π²/(6c²) items, 7 million at
@@ -59,7 +63,7 @@ class PartitionMechanism(DrawnMechanism):
         See :class:`~anonhist.mechanisms.setting.Setting`. ε/Δ must be at least 1/1000.
     member
         Another member (c, z) of the family, whose loss ε/Δ must cover: ``calibrate(epsilon, z)`` gives the sharpest for
-        a given z.
+        a given z. It is drawn with weights in floating point, as below ln 3.
 
     Raises
     ------
@@ -68,17 +72,20 @@ class PartitionMechanism(DrawnMechanism):
 
     Guarantees
     ----------
-    ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2⁻⁶⁹, for profiles of Durfee size at most 2²⁰ (all with n ≤
-    2⁴⁰). In exact arithmetic δ would be 0: it is a bound, independent of the data, on the probability that an exact
-    draw would leave the band that the program keeps. The rounding of floating-point numbers is bounded
-    (:func:`~anonhist.mechanisms.exponential.calibration.rounding_loss`) and charged to ``epsilon``. Draws from the
-    rounded weights are exact. Proof: docs/proofs/partition.md.
+    ``epsilon``-differential privacy for ε/Δ above ln 3 ≈ 1.0986, for all data; nothing is rounded. Proof:
+    docs/proofs/pure-partition.md.
+
+    Below, and for another member: ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2⁻⁶⁹, for profiles of Durfee
+    size at most 2²⁰ (all with n ≤ 2⁴⁰). In exact arithmetic δ would be 0: it is a bound, independent of the data, on
+    the probability that an exact draw would leave the band that the program keeps. The rounding of floating-point
+    numbers is bounded (:func:`~anonhist.mechanisms.exponential.calibration.rounding_loss`) and charged to ``epsilon``.
+    Draws from the rounded weights are exact. Proof: docs/proofs/partition.md.
 
     Examples
     --------
     >>> release = PartitionMechanism(epsilon=2).release(Profile.from_counts([5, 3, 3, 1]))
-    >>> float(release.guarantee.delta) < 1e-19
-    True
+    >>> release.guarantee.delta, 0 < PartitionMechanism(epsilon=1).delta < 1e-19
+    (Fraction(0, 1), True)
     """
 
     name: ClassVar[str] = "partition"
@@ -92,14 +99,27 @@ class PartitionMechanism(DrawnMechanism):
     member: FamilyParameters | None = None
 
     @property
+    def is_pure(self) -> bool:
+        """Whether draws are exact, so that δ = 0: ε/Δ is above ln 3, and no other member was asked for."""
+        return self.member is None and ExponentialQuotient.exponential(self.epsilon_per_cell) > 3
+
+    @property
     def family(self) -> FamilyParameters:
-        """The member of the family used for draws: by default the one that ε/Δ allows."""
+        """The member of the family used for draws: by default the one that ε/Δ allows, as floats."""
+        if self.is_pure:
+            c = float(self.epsilon_per_cell)
+            return FamilyParameters(c, 1 / (math.exp(c) + 1))
         return self.member or calibrate(self.epsilon_per_cell)
+
+    @property
+    def arithmetic(self) -> str:
+        """The effect of floating point, and the data for which the guarantee holds."""
+        return _DRAWN_EXACTLY if self.is_pure else super().arithmetic
 
     @property
     def runs_fall_short(self) -> str:
         """Why intervals from runs on a release are too short, or not known to hold; empty if they hold."""
-        if self.family == calibrate(self.epsilon_per_cell):
+        if self.member in (None, calibrate(self.epsilon_per_cell)):
             return super().runs_fall_short
         return (
             "whether simulated runs on a release have errors as large as the release was not measured for this "
@@ -133,10 +153,10 @@ class PartitionMechanism(DrawnMechanism):
             check_member(self.member, self.epsilon_per_cell)
 
     def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
-        """Refuse a Durfee size beyond 2²⁰, outside the public domain; with label privacy, that of the capped counts."""
+        """Refuse a Durfee size beyond the public domain, unless δ is 0; with label privacy, that of capped counts."""
         # Checked first, because the coordinates of a larger profile would not fit in memory. Only data are refused: a
         # draw around data at the limit may exceed it, and is public.
-        if any(profile.durfee_size > MAX_DURFEE_SIZE for profile in profiles):
+        if not self.is_pure and any(profile.durfee_size > MAX_DURFEE_SIZE for profile in profiles):
             raise UsageError(
                 "The partition mechanism accepts profiles of Durfee size up to 2^20, which includes all with n up to "
                 "2^40; choose the Frobenius mechanism for larger ones."
@@ -145,10 +165,13 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def delta(self) -> Fraction:
-        """The probability that an exact draw would leave the band, as bounded by :func:`band_delta`."""
-        return band_delta(self.epsilon)
+        """Zero, or the probability that an exact draw would leave the band, as bounded by :func:`band_delta`."""
+        return Fraction(0) if self.is_pure else band_delta(self.epsilon)
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
+        if self.is_pure:
+            coins = Coins.of(self.epsilon_per_cell, choices)
+            return [walk_around(profile, coins) for _ in range(size)]
         family = self.family
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
