@@ -15,7 +15,9 @@ from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.formats.files import read as read_file
 from anonhist.ingest.groups.read import read_groups
+from anonhist.mechanisms.group_planning import prepare_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups
+from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
@@ -302,3 +304,17 @@ def test_a_level_that_is_not_there_is_told() -> None:
         release_groups(read(POSSIBLE, None), epsilon=1, simulations=0).level(0)
     with pytest.raises(KeyError, match="no group"):
         nested(3, simulations=0)["z",]
+
+
+def test_levels_that_are_drawn_in_different_ways_state_what_each_costs() -> None:
+    # Shares of ε on both sides of ln 3.
+    made = release_groups(read(POSSIBLE), epsilon=4, mechanism="partition", level_shares=["0.1", "0.1", "0.8"])
+    own, of_everything = made.first.guarantee.arithmetic, made[()].guarantee.arithmetic
+    assert made.guarantee.arithmetic == f"{of_everything}, and {own}"
+    assert (made.first.guarantee.delta, made[()].guarantee.delta > 0) == (0, True)
+    prepared = prepare_groups(
+        AskedRelease(4, None, NeighboringRelation.ADD_OR_REMOVE, "partition", {}, None, None, None, None),
+        PrivacyUnit.item(),
+        shares=(Fraction(1, 10), Fraction(1, 10), Fraction(8, 10)),
+    )
+    assert prepared.price(None).guarantee.arithmetic == made.guarantee.arithmetic

@@ -21,7 +21,15 @@ from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease, choose
 from anonhist.mechanisms.setting import check_unit
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share
-from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
+from anonhist.privacy import (
+    EpsilonLike,
+    Guarantee,
+    NeighboringRelation,
+    PrivacyUnit,
+    joint_arithmetic,
+    parse_epsilon,
+    parse_whole_number,
+)
 from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Bounded, Profile, sorted_l1
 from anonhist.profiles.grouped import Group
@@ -314,12 +322,13 @@ class PreparedGroups:
     def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
         """Return the cost of the release, for any groups; ``found_with`` are the ε and δ of finding them."""
         mechanisms = [self.made(epsilon, self.unit).mechanism for epsilon in self.epsilons]
-        told: Guarantee = mechanisms[-1].guarantee
+        told: list[Guarantee] = [each.guarantee for each in mechanisms]
         costs = [(each.guarantee.epsilon, total_delta(each, None)) for each in mechanisms]
         costs += [] if found_with is None else [found_with]
         costs += [] if self.excess is None else [(self.excess.epsilon, Fraction(0))]
         epsilon, delta = (sum(each, start=Fraction(0)) for each in zip(*costs, strict=True))
-        whole = replace(told, epsilon=epsilon, delta=delta, spending=())
+        arithmetic = joint_arithmetic(told)
+        whole = replace(told[-1], epsilon=epsilon, delta=delta, arithmetic=arithmetic, spending=())
         return Price(whole, mechanisms[-1].name, mechanisms[-1].parameters)
 
 

@@ -72,9 +72,12 @@ class ReleaseError:
     Attributes
     ----------
     sorted_l1
-        Expected sorted ℓ1 distance in items: the mean over the runs on R. If the mean over the runs on the empty
-        profile is larger, noise dominates, and the value is that mean, but at most 1.1 times the first; it is always at
-        least ⅝ of the second. Its ``standard_error`` is that of the mean. None if nothing was simulated.
+        Expected sorted ℓ1 distance in items: the mean by the posterior of the noisy values, if
+        :attr:`~anonhist.releases.Evidence.expected_distance` has one; its interval is :attr:`expected_range`. Otherwise
+        the mean over the runs on R. If the mean over the runs on the empty profile is larger, noise dominates, and the
+        value is that mean, but at most 1.1 times the first; it is always at least ⅝ of the second, and multiplied by
+        the share that releases err of runs (:attr:`~anonhist.releases.Evidence.runs_shares`). Its ``standard_error``
+        is that of the mean. None if nothing was simulated.
     simulations
         Number of runs on each profile, from 2 to 1,000; 0 if no error was simulated. Then there are no levels, and only
         noisy values give intervals. Intervals from fewer runs are wider, by Student's t distribution.
@@ -178,10 +181,11 @@ class ReleaseError:
         Its upper end is an estimated bound for data of any shape, if noisy values give one
         (:mod:`~anonhist.mechanisms.frobenius.mechanism`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if larger,
         the error of runs on flatter data that may have led to the release (:mod:`~anonhist.releases.runs`). It begins
-        at 0.8 times the error of runs (0.5 times if runs fall short), or at the error of runs on flatter data. The
-        uncertainty of means of few runs widens it. The range of a sum of groups ends at the sum of the groups' upper
-        ends (:class:`~anonhist.releases.grouped.SumOfReleases`). Measured in docs/benchmarks/intervals.md; only the
-        triangle inequalities behind bounds and sums are proved. The value is None if nothing was simulated.
+        at 0.8 times :attr:`sorted_l1` (0.5 times if runs fall short), or lower if runs on the release, or on flatter
+        data, err less. The uncertainty of means of few runs widens it. The range of a sum of groups ends at the sum of
+        the groups' upper ends (:class:`~anonhist.releases.grouped.SumOfReleases`). Measured in
+        docs/benchmarks/intervals.md; only the triangle inequalities behind bounds and sums are proved. The value is
+        None if nothing was simulated.
         """
         if self.sorted_l1 is None:
             return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.privacy import Guarantee, left_out, short_decimal
+from anonhist.privacy import Guarantee, joint_arithmetic, left_out, short_decimal
 from anonhist.privacy.parameters import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import Group, prefixes_of, total_of
@@ -204,7 +204,8 @@ def guarantee_of(
     if len(steps) == 1:
         return whole
     epsilon = sum((spent for _, spent in steps), start=whole.epsilon * 0)
-    return replace(whole, epsilon=epsilon, delta=delta, spending=tuple(steps))
+    # Levels with shares of ε on both sides of ln 3 are drawn in different ways.
+    return replace(whole, epsilon=epsilon, delta=delta, arithmetic=joint_arithmetic(costs), spending=tuple(steps))
 
 
 # The beginning of the condition on which the release of one found group keeps its guarantee.

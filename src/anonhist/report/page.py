@@ -19,6 +19,7 @@ from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
 from anonhist.releases.evidence import NORMAL_95
+from anonhist.releases.runs import BY_POSTERIOR
 from anonhist.report.figures import (
     BAND,
     BLUE,
@@ -321,8 +322,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
         else f"about {words.error.format(expected_error(release.error))} expected{share_of_items(release)}"
     )
     expected = (
-        f"{about} (sorted ℓ1, {runs} simulations)."
-        if runs
+        f"{about} (sorted ℓ1, {'by the noisy values' if found.method == BY_POSTERIOR else f'{runs} simulations'})."
+        if found is not None
         else "not simulated (0 simulations), so there is no expected error and no interval based on one."
     )
     items, own, between = words.many_items(profile.n), "", _between(release.num_items())

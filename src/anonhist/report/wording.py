@@ -12,6 +12,7 @@ from anonhist.privacy.parameters import NONE_ABOVE, round_up, with_power
 from anonhist.properties.estimate import Estimate, Holds, format_number, percent
 from anonhist.releases import Excess, Release, ReleaseError
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.runs import BY_POSTERIOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,10 +113,13 @@ def share_of_items(release: Release) -> str:
 
 
 def runs_text(*releases: Release, of: str = "profile") -> str:
-    """Say how errors were simulated, or that they were not."""
-    runs = [each.error.simulations for each in releases]
-    if not max(runs):
+    """Say where expected errors come from, or that there are none."""
+    methods = {each.error.sorted_l1.method for each in releases if each.error.sorted_l1 is not None}
+    if not methods:
         return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
+    if methods == {BY_POSTERIOR}:
+        return f"Errors follow from the noisy values that the {of} was read from, which costs no privacy."
+    runs = [each.error.simulations for each in releases]
     number = " to ".join(f"{each:,}" for each in dict.fromkeys((min(runs), max(runs))))
     return f"Errors come from {number} new runs of the mechanism on the released {of}, which costs no privacy."
 

@@ -232,9 +232,9 @@ class FrobeniusMechanism(AdditiveMechanism):
     ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbors. For ε/Δ below 0.9,
     arms (and legs) that differ by less than the noise are released in groups, their sum with one G
     (:func:`~anonhist.mechanisms.frobenius.row_weights.noisy_rows`). K and the groups depend on released values alone.
-    It publishes the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
-    intervals for the true n, φ_{k+} and φ_r (:mod:`~anonhist.mechanisms.noise`,
-    :func:`~anonhist.mechanisms.frobenius.row_band.k_plus_rows`,
+    It publishes the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), its legs
+    fitted again with smooth steps (:mod:`~anonhist.mechanisms.frobenius.leg_refit`), and intervals for the true n,
+    φ_{k+} and φ_r (:mod:`~anonhist.mechanisms.noise`, :func:`~anonhist.mechanisms.frobenius.row_band.k_plus_rows`,
     :func:`~anonhist.mechanisms.frobenius.row_band.prevalence_rows`).
 
     Parameters
@@ -252,7 +252,8 @@ class FrobeniusMechanism(AdditiveMechanism):
     Notes
     -----
     O(D + K) time for the noise, O(K) for the fits after it, and O(M·w) for the rest of the post-processing, where w is
-    at most about 1,100 and M is the size beyond which the posterior of D is negligible.
+    at most about 1,100 and M is the size beyond which the posterior of D is negligible. A group of several legs takes
+    O(w′²), w′ about 160 at most.
 
     Examples
     --------
