@@ -148,7 +148,7 @@ def posteriors(
     medians: list[ah.Profile | None] = [None] * groups
     curves = np.zeros((groups, top + 2))
     for places, noisy in drawn:
-        enough = epsilon * noisy.sizes >= posterior._SIZE_IS_ENOUGH  # noqa: SLF001
+        enough = epsilon * noisy.sizes >= posterior.SIZE_IS_ENOUGH
         for chosen in (enough, ~enough):
             if not chosen.any():
                 continue
@@ -202,13 +202,13 @@ def _note(
     kept: list[_Numbers] = []
     original = RowPosterior._medians  # noqa: SLF001
 
-    def keep(self: RowPosterior, marginal: _Numbers, low: NDArray[np.int64], reach: _Numbers) -> NDArray[np.int64]:
-        total = np.maximum(marginal.sum(axis=2, keepdims=True), 1e-300)
-        kept.append(marginal / total * reach[:, :, None])
-        return original(self, marginal, low, reach)
+    def keep(self: RowPosterior, above: _Numbers, low: NDArray[np.int64], reach: _Numbers) -> tuple[_Whole, _Whole]:
+        marginal = -np.diff(above, axis=2, append=0.0)
+        kept.append(marginal / np.maximum(above[:, :, :1], 1e-300) * reach[:, :, None])
+        return original(self, above, low, reach)
 
     with patch.object(RowPosterior, "_medians", keep):
-        rows = sides.median_rows(others, np.concatenate((reaches, reaches)))
+        rows, _ = sides.median_rows(others, np.concatenate((reaches, reaches)))
     marginal = np.concatenate(kept[::-1])
     top, count, positions = curves.shape[1] - 2, noisy.sizes.size, np.arange(1, marginal.shape[0] + 1)
     weights = sides._weights  # noqa: SLF001

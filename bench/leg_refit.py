@@ -94,10 +94,10 @@ def compare(profile: ah.Profile, epsilon: str, runs: int) -> tuple[Floats, Float
         others = abs(truth.durfee_size - fit.arms.size) + distance(truth.arms, fit.arms)
         anew = first if found is None else distance(truth.legs, found.legs)
         expected = fit.apart + fit.beyond + (fit.apart_legs if found is None else found.error)
-        errors.append((others + first, first, anew, expected / (others + anew)))
+        errors.append((others + first, first, anew, expected))
         steps["the first fit" if found is None else found.steps.name] += 1
-    whole, first_legs, legs, stated = np.array(errors).T
-    stated *= (whole - first_legs + legs) / (whole - first_legs + legs).mean()
+    whole, first_legs, legs, expected_ones = np.array(errors).T
+    stated = expected_ones / max((whole - first_legs + legs).mean(), 1e-9)
     return whole, first_legs, legs, stated, seconds / runs, steps
 
 

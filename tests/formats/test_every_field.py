@@ -61,7 +61,8 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
         _of_degrees(EdgePrivacy(), EdgePolicy(Direction.IN)),
     ]
     banded = replace(FrobeniusMechanism("0.5").release(Profile.from_counts([9, 4, 4, 1])), simulations=2)
-    made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member), banded]
+    of_member = replace(releases["partition"], mechanism=member, guarantee=member.guarantee)
+    made = [*releases.values(), *degrees, *_of_sketches(), of_member, banded]
     made.append(replace(releases["frobenius"], order_key="0123456789abcdef" * 2, where="day >= '2026-11-01' or n = 7"))
     named = PrivacyUnit.user(max_items=5, name="viewer")
     made.append(FrobeniusMechanism("0.75", named).release(Profile.from_counts([9, 4, 4, 1])))

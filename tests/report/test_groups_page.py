@@ -86,7 +86,7 @@ def test_the_page_is_whole_and_says_what_was_promised(name: str, tmp_path: Path,
     assert "<h1>Reach &amp; more</h1>" in page
     assert "Data: a &lt;b&gt;.csv. " in page
     assert f"<pre>{escape(COMMAND)}</pre>" in re.sub("</?span>", "", page)
-    factor = "9.49 (plus δ ≤ 1.1 × 10⁻⁹)" if name == "found" else "7.39"
+    factor = "9.49 (plus δ ≤ 10⁻⁹)" if name == "found" else "7.39"
     assert f"changes the probability of any result for all groups together by at most a factor of {factor}" in page
     assert escape(str(release.guarantee)) in page
     assert f"Mechanism: <b>{release.mechanism.name}</b>. {escape(release.reason)}" in page

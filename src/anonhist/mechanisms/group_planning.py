@@ -26,7 +26,6 @@ from anonhist.privacy import (
     Guarantee,
     NeighboringRelation,
     PrivacyUnit,
-    joint_arithmetic,
     parse_epsilon,
     parse_whole_number,
 )
@@ -35,7 +34,7 @@ from anonhist.profiles import Bounded, Profile, sorted_l1
 from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate
 from anonhist.releases.excess import covers
-from anonhist.releases.grouped import total_delta
+from anonhist.releases.grouped import joint_arithmetic, total_delta
 from anonhist.releases.made import KnowsWork
 from anonhist.releases.runs import expected_distance
 

@@ -1,13 +1,6 @@
 """Privacy parameters, units and guarantees: frozen values, without data or randomness."""
 
-from anonhist.privacy.guarantee import (
-    Guarantee,
-    compose,
-    exact_text,
-    in_parallel,
-    joint_arithmetic,
-    short_decimal,
-)
+from anonhist.privacy.guarantee import Guarantee, compose, exact_text, in_parallel, short_decimal
 from anonhist.privacy.parameters import (
     EpsilonLike,
     certainty,
@@ -37,7 +30,6 @@ __all__ = [
     "exact_text",
     "in_parallel",
     "is_in_groups",
-    "joint_arithmetic",
     "left_out",
     "none_left_out",
     "parse_epsilon",

@@ -224,7 +224,7 @@ class Guarantee:
             *common,
             sum((epsilon for epsilon, _ in parts), Fraction(0)),
             _total_delta(parts),
-            joint_arithmetic(told),
+            ", and ".join(_distinct(each.arithmetic for each in told)),
             conditions=_distinct(clause for each in told for clause in each.conditions),
             party_epsilon=toward_party if has_parties else None,
             parts=tuple(parts),
@@ -374,11 +374,6 @@ def delta_apart(delta: Fraction) -> str:
 def _describe_epsilon(epsilon: Fraction, subject: str) -> str:
     """Return a warning about a large epsilon; empty otherwise."""
     return f"{subject} of {short_decimal(epsilon)} is {protection(epsilon)}." if epsilon > WEAK_ABOVE else ""
-
-
-def joint_arithmetic(guarantees: Iterable[Guarantee]) -> str:
-    """Return what floating point costs in several releases together, as a clause."""
-    return ", and ".join(_distinct(each.arithmetic for each in guarantees))
 
 
 def _distinct(clauses: Iterable[str]) -> tuple[str, ...]:

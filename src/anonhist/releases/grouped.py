@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.privacy import Guarantee, joint_arithmetic, left_out, short_decimal
+from anonhist.privacy import Guarantee, left_out, short_decimal
 from anonhist.privacy.parameters import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import Group, prefixes_of, total_of
@@ -180,6 +180,11 @@ class SumOfReleases:
 EVERYTHING = "everything together"
 
 
+def joint_arithmetic(guarantees: Iterable[Guarantee]) -> str:
+    """Return what floating point costs on all levels together: those above and below ln 3 are drawn differently."""
+    return ", and ".join(dict.fromkeys(each.arithmetic for each in guarantees))
+
+
 def guarantee_of(
     levels: Sequence[tuple[tuple[str, ...], Mapping[Group, Release]]], *, found_with: tuple[Fraction, Fraction] | None
 ) -> Guarantee:
@@ -204,7 +209,6 @@ def guarantee_of(
     if len(steps) == 1:
         return whole
     epsilon = sum((spent for _, spent in steps), start=whole.epsilon * 0)
-    # Levels with shares of ε on both sides of ln 3 are drawn in different ways.
     return replace(whole, epsilon=epsilon, delta=delta, arithmetic=joint_arithmetic(costs), spending=tuple(steps))
 
 
