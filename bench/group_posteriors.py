@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
@@ -202,7 +202,7 @@ def _note(
     kept: list[_Numbers] = []
     original = RowPosterior._medians  # noqa: SLF001
 
-    def keep(self: RowPosterior, above: _Numbers, low: NDArray[np.int64], reach: _Numbers) -> tuple[_Whole, _Whole]:
+    def keep(self: RowPosterior, above: _Numbers, low: NDArray[np.int64], reach: _Numbers) -> tuple[Any, Any]:
         marginal = -np.diff(above, axis=2, append=0.0)
         kept.append(marginal / np.maximum(above[:, :, :1], 1e-300) * reach[:, :, None])
         return original(self, above, low, reach)
