@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms.frobenius import leg_chain, leg_refit
 from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
 from anonhist.mechanisms.frobenius.leg_refit import refitted, smooth_legs
 from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps
@@ -103,6 +104,18 @@ def test_runs_fitted_together_are_as_fitted_alone(epsilon: float) -> None:
         assert found.error == pytest.approx(alone.error)
         assert (np.diff(found.legs) < 0).all()
         assert found.legs[-1] >= 0
+
+
+def test_what_is_computed_again_is_as_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, fit = noisy_legs(0.1, 3)
+    (kept,) = refitted(rows, [fit], epsilon=0.1)
+    monkeypatch.setattr(leg_chain, "_KEPT", 0)
+    (again,) = refitted(rows, [fit], epsilon=0.1)
+    assert kept is not None
+    assert again is not None
+    assert kept.legs.tolist() == again.legs.tolist()
+    monkeypatch.setattr(leg_refit, "_MOST", fit.size - 1)
+    assert refitted(rows, [fit], epsilon=0.1) == [None]
 
 
 def test_few_legs_and_legs_that_floats_do_not_hold_stay() -> None:

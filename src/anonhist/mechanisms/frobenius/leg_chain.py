@@ -27,6 +27,8 @@ _TINY = 1e-300
 _NEXT_TO_NOTHING = 1e-18
 # Half-width of a window in noise scales 1/ε.
 _REACH = 8.0
+# At most so many values of groups with several legs are kept from one pass to the other.
+_KEPT = 2**24
 # The last leg may be as long as it likes: it has no step that the curve knows.
 _FREE_END, _OTHER_END = 0.3, STEPS[3]
 # The dispersion of ordinary steps about a curve of ten of them; it falls with their number.
@@ -194,6 +196,17 @@ class LegPosterior:
         is_single = noisy.legs == 1
         own[is_single] *= _decay(noisy.epsilon * (states[is_single] - noisy.sums[is_single, None]))
         found, inside = np.empty((legs.size, width)), {}
+        is_kept = int((~is_single).sum()) * width**2 <= _KEPT
+
+        def joint_of(at: Ints) -> Floats:
+            """Return the steps of groups, and the likelihood of those with several legs."""
+            joint = np.array(moves[at])
+            if (several := ~is_single[at]).any():
+                some = at[several]
+                apart = states[some, :, None], states[some + 1, None, :]
+                joint[several] *= self._likelihood(some, *apart, spread)
+            return joint
+
         # What was seen of the last group, whose following leg is −1.
         last = ends - 1
         own[last] *= self._last(states[last], legs, last)
@@ -207,11 +220,8 @@ class LegPosterior:
             at = ends[mine] - back
             weight = own[at]
             if back > 1:
-                joint = moves[at]
-                if not (single := is_single[at]).all():
-                    some = at[~single]
-                    apart = states[some, :, None], states[some + 1, None, :]
-                    joint[~single] *= self._likelihood(some, *apart, spread)
+                joint = joint_of(at)
+                if is_kept and not is_single[at].all():
                     inside[back] = joint
                 weight *= _positive(np.matmul(joint, after[mine, :, None])[:, :, 0])
             peak = np.maximum(weight.max(axis=1), _TINY)
@@ -223,7 +233,7 @@ class LegPosterior:
             pulse()
             mine = every[noisy.groups >= back]
             at = ends[mine] - back
-            joint = inside.pop(back) if back in inside else moves[at]
+            joint = inside.pop(back) if back in inside else joint_of(at)
             reached = _positive(np.matmul((before[mine] * own[at])[:, None, :], joint)[:, 0])
             before[mine] = reached / reached.max(axis=1, keepdims=True)
             found[at + 1] *= before[mine]

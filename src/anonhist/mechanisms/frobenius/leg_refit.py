@@ -25,8 +25,8 @@ from anonhist.numeric.arrays import Floats, Ints
 # Fewer legs stay as they are, for there is no curve through them; so do those of many groups, whose shared bias is best
 # removed from first fits.
 _FEWEST, _FEWEST_OF_MANY = 4, 12
-# Floats hold smaller legs exactly.
-_LARGEST = 2**50
+# Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
+_LARGEST, _MOST = 2**50, 2**16
 # About so many legs are fitted together.
 _TOGETHER = 256
 _ROUNDS = 3
@@ -61,7 +61,7 @@ def refitted(
     fewest = _FEWEST_OF_MANY if of_many else _FEWEST
     found: list[SmoothLegs | None] = [None] * len(legs)
     # Runs of about the same size are fitted together.
-    order = [run for run, leg in enumerate(legs) if leg.size >= fewest and int(leg[0]) < _LARGEST]
+    order = [run for run, leg in enumerate(legs) if fewest <= leg.size <= _MOST and int(leg[0]) < _LARGEST]
     order.sort(key=lambda run: legs[run].size)
     while order:
         longest = legs[order[-1]].size
