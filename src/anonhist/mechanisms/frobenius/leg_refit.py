@@ -11,6 +11,7 @@ docs/decisions/0014-smooth-legs.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ from anonhist.numeric.arrays import Floats, Ints
 # Fewer legs stay as they are, for there is no curve through them; so do those of many groups, whose shared bias is best
 # removed from first fits.
 _FEWEST, _FEWEST_OF_MANY = 4, 12
+# Noise hides the curve of a diagram whose square is smaller than this many noise scales.
+_HIDDEN = 0.4
 # Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
 _LARGEST, _MOST = 2**50, 2**16
 # About so many legs are fitted together.
@@ -61,6 +64,7 @@ def refitted(
     fewest = _FEWEST_OF_MANY if of_many else _FEWEST
     found: list[SmoothLegs | None] = [None] * len(legs)
     # Runs of about the same size are fitted together.
+    fewest = max(fewest, math.ceil(_HIDDEN / epsilon))
     order = [run for run, leg in enumerate(legs) if fewest <= leg.size <= _MOST and int(leg[0]) < _LARGEST]
     order.sort(key=lambda run: legs[run].size)
     while order:
