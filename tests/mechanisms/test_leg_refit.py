@@ -1,11 +1,14 @@
 """The smoother fit of legs: its posterior is that of all legs, runs do not change each other, and smooth data gain."""
 
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anonhist.formats.files import write
+from anonhist.formats.releases import read_release
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.frobenius import leg_chain, leg_refit
 from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
@@ -184,3 +187,9 @@ def test_where_noise_dominates_the_expected_error_comes_from_runs() -> None:
     assert release.evidence.expected_distance is None
     assert release.error.simulations == release.simulations
     assert release.error.sorted_l1.method != BY_POSTERIOR
+
+
+def test_runs_of_a_release_are_the_same_after_it_was_read(tmp_path: Path) -> None:
+    release = FrobeniusMechanism(1).release(Profile.from_counts(range(1, 60)), source=SeededSource(1))
+    write(release, tmp_path / "release.json")
+    assert read_release(tmp_path / "release.json").resimulate() == release.resimulate()

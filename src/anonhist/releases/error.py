@@ -73,11 +73,12 @@ class ReleaseError:
     ----------
     sorted_l1
         Expected sorted ℓ1 distance in items: the mean by the posterior of the noisy values, if
-        :attr:`~anonhist.releases.Evidence.expected_distance` has one; its interval is :attr:`expected_range`. Otherwise
-        the mean over the runs on R. If the mean over the runs on the empty profile is larger, noise dominates, and the
-        value is that mean, but at most 1.1 times the first; it is always at least ⅝ of the second, and multiplied by
-        the share that releases err of runs (:attr:`~anonhist.releases.Evidence.runs_shares`). Its ``standard_error``
-        is that of the mean. None if nothing was simulated.
+        :attr:`~anonhist.releases.Evidence.expected_distance` has one; its interval is :attr:`expected_range`, and its
+        standard error that of a normal interval as wide. Otherwise the mean over the runs on R. If the mean over the
+        runs on the empty profile is larger, noise dominates, and the value is that mean, but at most 1.1 times the
+        first; it is always at least ⅝ of the second, and multiplied by the share that releases err of runs
+        (:attr:`~anonhist.releases.Evidence.runs_shares`). Its ``standard_error`` is that of the mean. None if nothing
+        was simulated.
     simulations
         Number of runs on each profile, from 2 to 1,000; 0 if no error was simulated. Then there are no levels, and only
         noisy values give intervals. Intervals from fewer runs are wider, by Student's t distribution.

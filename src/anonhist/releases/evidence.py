@@ -109,6 +109,11 @@ class TellsMisfit(Protocol):
         """Return ``size`` independent runs on a public profile, each with its misfit."""
 
 
+def tells_misfit(mechanism: object) -> bool:
+    """Return whether a mechanism, or the one that it wraps, reports the misfit of its runs."""
+    return isinstance(getattr(mechanism, "central", mechanism), TellsMisfit)
+
+
 def runs_with_misfit(
     mechanism: object, profile: Profile, *, size: int, rng: np.random.Generator
 ) -> Sequence[tuple[Profile, float]]:

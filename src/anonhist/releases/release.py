@@ -21,7 +21,7 @@ from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own
+from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own, tells_misfit
 from anonhist.releases.excess import Excess
 from anonhist.releases.made import (
     LEAST_RUNS,
@@ -188,7 +188,7 @@ class Release(OneRelease):
 
     @property
     def error(self) -> ReleaseError:
-        """Expected errors, from re-simulating the mechanism on the released profile; computed on first use."""
+        """Expected errors, from noisy values or runs of the mechanism on the release; computed on first use."""
         return self._error(None)
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> Release:
@@ -222,7 +222,7 @@ class Release(OneRelease):
         return min(self.simulations, LEAST_RUNS) if is_known else self.simulations
 
     def resimulate(self) -> tuple[Profile, ...]:
-        """Return runs of the mechanism on the released profile.
+        """Return runs of the mechanism on the released profile, with its fastest fit.
 
         There are :attr:`simulations` of them. Estimates from a release take its privacy noise from these runs, and so
         does :attr:`error` if noisy values do not give the expected distance. They are drawn once, from a generator
@@ -242,7 +242,11 @@ class Release(OneRelease):
     def _runs(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
         def simulate() -> tuple[Run, ...]:
             rng = generator_of(self.mechanism, self.profile, self.zeros)
-            misfit = self.evidence is not None and self.evidence.misfit is not None
+            # A file keeps the band in place of the evidence: runs are the same after reading.
+            known = self.recorded_error
+            misfit = known is not None and known.band is not None and tells_misfit(self.mechanism)
+            if self.evidence is not None:
+                misfit = self.evidence.misfit is not None
             size, own = self.simulations, (self.mechanism, self.profile, self.zeros)
             return tuple(draw_runs(*own, size=size, rng=rng, with_misfit=misfit, progress=progress))
 

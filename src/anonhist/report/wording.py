@@ -119,9 +119,11 @@ def runs_text(*releases: Release, of: str = "profile") -> str:
         return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
     if methods == {BY_POSTERIOR}:
         return f"Errors follow from the noisy values that the {of} was read from, which costs no privacy."
-    runs = [each.error.simulations for each in releases]
+    told = [(each.error.simulations, each.error.sorted_l1) for each in releases]
+    runs = [number for number, expected in told if expected is not None and expected.method != BY_POSTERIOR]
     number = " to ".join(f"{each:,}" for each in dict.fromkeys((min(runs), max(runs))))
-    return f"Errors come from {number} new runs of the mechanism on the released {of}, which costs no privacy."
+    others = ", or from noisy values where these are far above the noise" if BY_POSTERIOR in methods else ""
+    return f"Errors come from {number} new runs of the mechanism on the released {of}{others}, which costs no privacy."
 
 
 def no_intervals(error: ReleaseError) -> str:

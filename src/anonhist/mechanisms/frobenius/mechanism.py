@@ -195,7 +195,7 @@ def evidence_of(released: Sequence[Profile], fits: Fits, *, epsilon: float) -> l
     """Return the intervals of each run, its misfit, and its expected distance and the bound of that.
 
     The published profile of a run is a public guess of the truth, which determines the windows. Misfit and bound are
-    those of the first fit: simulated runs have no other, and smooth legs err less on all shapes tried, up to 2%.
+    those of the first fit: simulated runs have no other, and smooth legs err less on nearly all shapes tried.
     """
     noisy, arms, legs = fits.noisy, fits.noisy.arms, fits.noisy.legs
     guess = Guess.of(released, arms.sums.shape[1])
