@@ -20,6 +20,10 @@ REVIEWED_CACHES = {
     "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
     "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "graphs.degree_data.DegreeData": (ARRAYS, "band degree_sum joint_band nodes_ends"),
+    "mechanisms.frobenius.leg_chain.NoisyLegs": (
+        "arrays that one call makes and no other sees",
+        "begins first group left numbers place run",
+    ),
     "releases.grouped.RunsOfTotals": (
         "runs of a generator that follows from what was released",
         "on_nothing on_releases",
@@ -132,6 +136,7 @@ REVIEWED_OBJECTS = {
     "sketches.reading._Counting": CALL,
     "mechanisms.exponential.side_chain.Band": "each power is put in place once, whole, and stays the same",
     "mechanisms.frobenius.row_weights.Future": CALL,
+    "mechanisms.frobenius.leg_chain.LegPosterior": CALL,
     "mechanisms.frobenius.posterior.RowPosterior": CALL,
     "mechanisms.exponential.side_chain.SideChain": CALL,
     "mechanisms.frobenius.row_weights.WindowSums": CALL,

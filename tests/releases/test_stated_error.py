@@ -70,8 +70,8 @@ def test_the_range_holds_the_mean_error_on_data_with_few_different_counts(
 def test_the_range_begins_below_the_mean_error_where_noise_makes_several_counts_of_one() -> None:
     data, mechanism = FEW["five plateaus"], PartitionMechanism("1.1")
     real = real_mean(mechanism, data, 100)
-    found = [mechanism.release(data, source=SeededSource(seed)).error.expected_range for seed in range(8)]
-    assert sum(within is not None and within[0] <= real <= within[1] for within in found) == 8
+    found = [mechanism.release(data, source=SeededSource(seed)).error.expected_range for seed in range(24)]
+    assert sum(within is not None and within[0] <= real <= within[1] for within in found) >= 23
 
 
 @pytest.mark.full
