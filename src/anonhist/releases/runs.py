@@ -205,6 +205,7 @@ def by_posterior(mean: float, ends: tuple[float, float]) -> Estimate:
 
 # On smooth data, runs err at least so much of the mean by the posterior.
 _OF_MEAN = 0.95
+_LEAST_SHARE = 0.4
 
 
 def around_posterior(mean: float, runs: Estimate, bound: float) -> tuple[float, float]:
@@ -214,7 +215,7 @@ def around_posterior(mean: float, runs: Estimate, bound: float) -> tuple[float, 
     staircase: the error may then be far smaller.
     """
     share = min(1.0, runs.interval[0] / (_OF_MEAN * mean)) if mean else 1.0
-    return mean / _LESS * share**2, max(mean, bound)
+    return mean / _LESS * max(share**2, _LEAST_SHARE), max(mean, bound)
 
 
 def by_factors(expected: Estimate, least: float, *, is_sure: bool) -> tuple[float, float]:

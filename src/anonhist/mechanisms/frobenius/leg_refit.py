@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import BSpline
 
 from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
 from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps
@@ -221,8 +220,9 @@ def _design(number: int) -> Floats:
     place = np.log(np.arange(1.0, number + 1))
     many = int(np.clip(4 + 1.7 * np.log(number), 5, 16))
     step = (place[-1] + 1e-9) / (many - 3)
-    knots = step * np.arange(-3, many + 1)
-    return np.asarray(BSpline.design_matrix(np.clip(place, 0, place[-1]), knots, 3).toarray()[:-1])
+    # The cubic spline on knots 0 to 4: Σ_k (−1)^k C(4, k) max(t − k, 0)³ / 6.
+    t = np.clip(place[:-1, None] / step - np.arange(-3, many - 3), 0, 4)
+    return np.asarray(sum(each * np.maximum(t - k, 0) ** 3 / 6 for k, each in enumerate((1, -4, 6, -4, 1))))
 
 
 def _solved(squares: Floats, basis: Floats, right: Floats) -> Floats:
