@@ -68,7 +68,8 @@ def test_values_show_themselves_in_a_fresh_kernel(cells: dict[str, Any]) -> None
     assert {name: text in html[name] for name, text in by_kind.items()} == dict.fromkeys(by_kind, True)
     for name, text in html.items():
         assert text.startswith('<div class="anonhist">'), name
-        assert len(text) < 60_000, name
+        # The picture of a release grows and shrinks with its noise, by some percent.
+        assert len(text) < 64_000, name
         assert "<script" not in text, name
     assert all("ε = " in html[name] for name in ("release", "survey"))
     assert [name for name, text in html.items() if "<svg" in text] == [
