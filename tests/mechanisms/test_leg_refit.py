@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import special
+from scipy.interpolate import BSpline
 
 from anonhist.formats.files import write
 from anonhist.formats.releases import read_release
@@ -13,7 +15,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.frobenius import leg_chain, leg_refit
 from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
 from anonhist.mechanisms.frobenius.leg_refit import refitted, smooth_legs
-from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps
+from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps, gammaln
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.releases.runs import BY_POSTERIOR
@@ -62,6 +64,16 @@ def test_sums_of_a_group_vary_as_multinomials_do() -> None:
     told = found.legs_of(ends)[:3] - legs.mean(axis=0)
     share = f * (sums.var() + 8) / (f * sums.var() + 8)
     np.testing.assert_allclose(told, share * (expected - legs.mean(axis=0)), atol=0.05)
+
+
+def test_ln_gamma_and_splines_are_those_of_scipy() -> None:
+    x = np.geomspace(1e-9, 1e15, 2000)
+    np.testing.assert_allclose(gammaln(x), special.gammaln(x), rtol=1e-14, atol=1e-9)
+    for number in (4, 10, 61, 1178):
+        made, place = leg_refit._design(number), np.log(np.arange(1.0, number + 1))
+        knots = (place[-1] + 1e-9) / (made.shape[1] - 3) * np.arange(-3, made.shape[1] + 1)
+        expected = BSpline.design_matrix(place, knots, 3).toarray()[:-1]
+        np.testing.assert_allclose(made, expected, atol=1e-12)
 
 
 @each_of("grid", [1, 3, 12])
