@@ -20,7 +20,7 @@ REVIEWED_CACHES = {
     "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
     "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "graphs.degree_data.DegreeData": (ARRAYS, "band degree_sum joint_band nodes_ends"),
-    "mechanisms.frobenius.leg_chain.NoisyLegs": (
+    "mechanisms.legs.chain.NoisyLegs": (
         "arrays that one call makes and no other sees",
         "begins first group left numbers place run",
     ),
@@ -136,7 +136,7 @@ REVIEWED_OBJECTS = {
     "sketches.reading._Counting": CALL,
     "mechanisms.exponential.side_chain.Band": "each power is put in place once, whole, and stays the same",
     "mechanisms.frobenius.row_weights.Future": CALL,
-    "mechanisms.frobenius.leg_chain.LegPosterior": CALL,
+    "mechanisms.legs.chain.LegPosterior": CALL,
     "mechanisms.frobenius.posterior.RowPosterior": CALL,
     "mechanisms.exponential.side_chain.SideChain": CALL,
     "mechanisms.frobenius.row_weights.WindowSums": CALL,

@@ -62,16 +62,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "tally": lambda: KRR(alphabet=3, epsilon=1).tally(KRR(alphabet=3, epsilon=1).randomize([0, 2, 2])),
 }
 # What a value need not have, wherever it is.
-MAY_BE_NULL = {"order_key", "where", "excess", "items", "zeros", "receipt", "party_epsilon", "found_with", "nested"}
-MAY_BE_NULL |= {
-    "crossing",
-    "range",
-    "zeros_standard_error",
-    "band",
-    "prevalence_band",
-    "zeros_interval",
-    "items_interval",
-}
+MAY_BE_NULL = {"order_key", "where", "excess", "items", "zeros", "draw", "receipt", "party_epsilon", "found_with"}
+MAY_BE_NULL |= {"nested", "crossing", "range", "zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
+MAY_BE_NULL |= {"items_interval"}
 
 
 def _document(value: Any, path: Path) -> Any:

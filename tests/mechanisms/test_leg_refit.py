@@ -12,11 +12,11 @@ from scipy.interpolate import BSpline
 from anonhist.formats.files import write
 from anonhist.formats.releases import read_release
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.frobenius import leg_chain, leg_refit
-from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
-from anonhist.mechanisms.frobenius.leg_refit import refitted, smooth_legs
-from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps, gammaln
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.mechanisms.legs import chain, refit
+from anonhist.mechanisms.legs.chain import LegPosterior, NoisyLegs
+from anonhist.mechanisms.legs.refit import refitted, smooth_legs
+from anonhist.mechanisms.legs.steps import STEPS, Steps, gammaln
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.releases.runs import BY_POSTERIOR
 from anonhist_testing.cases import each_of
@@ -70,7 +70,7 @@ def test_ln_gamma_and_splines_are_those_of_scipy() -> None:
     x = np.geomspace(1e-9, 1e15, 2000)
     np.testing.assert_allclose(gammaln(x), special.gammaln(x), rtol=1e-14, atol=1e-9)
     for number in (4, 10, 61, 1178):
-        made, place = leg_refit._design(number), np.log(np.arange(1.0, number + 1))
+        made, place = refit._design(number), np.log(np.arange(1.0, number + 1))
         knots = (place[-1] + 1e-9) / (made.shape[1] - 3) * np.arange(-3, made.shape[1] + 1)
         expected = BSpline.design_matrix(place, knots, 3).toarray()[:-1]
         np.testing.assert_allclose(made, expected, atol=1e-12)
@@ -123,25 +123,25 @@ def test_runs_fitted_together_are_as_fitted_alone(epsilon: float) -> None:
 
 def test_what_is_computed_again_is_as_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, fit = noisy_legs(0.1, 3)
-    (kept,) = refitted(rows, [fit], epsilon=0.1)
-    monkeypatch.setattr(leg_chain, "_KEPT", 0)
-    (again,) = refitted(rows, [fit], epsilon=0.1)
+    (kept,) = refitted([fit], rows.sums, rows.begins, epsilon=0.1)
+    monkeypatch.setattr(chain, "_KEPT", 0)
+    (again,) = refitted([fit], rows.sums, rows.begins, epsilon=0.1)
     assert kept is not None
     assert again is not None
     assert kept.legs.tolist() == again.legs.tolist()
-    monkeypatch.setattr(leg_refit, "_MOST", fit.size - 1)
-    assert refitted(rows, [fit], epsilon=0.1) == [None]
+    monkeypatch.setattr(refit, "_MOST", fit.size - 1)
+    assert refitted([fit], rows.sums, rows.begins, epsilon=0.1) == [None]
 
 
 def test_few_legs_and_legs_that_floats_do_not_hold_stay() -> None:
     rows = NoisyRows.alone(np.array([[9, 5, 0, 0], [2**50 + 9, 8, 4, 0], [9, 8, 4, 0]]))
     given = [np.array([9, 4, 0]), np.array([2**50 + 9, 7, 3, 0]), np.array([9, 7, 3, 0])]
-    few, large, other = refitted(rows, given, epsilon=1.0)
+    few, large, other = refitted(given, rows.sums, rows.begins, epsilon=1.0)
     assert few is None
     assert large is None
     assert other is not None
     # Below 0.4 noise scales, noise hides the curve.
-    assert refitted(rows, given, epsilon=0.05) == [None] * 3
+    assert refitted(given, rows.sums, rows.begins, epsilon=0.05) == [None] * 3
 
 
 def errors(data: Profile, epsilon: str, runs: int) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from anonhist.kinds import RELEASED_BY
 from anonhist.mechanisms.releasing import from_parameters
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
-from anonhist.profiles import Bounded, Profile
+from anonhist.profiles import Bounded, FrobeniusCoordinates, Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.releases import Excess, KPlusBand, Mechanism, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.grouped import ON_FOUND_GROUPS, SumOfReleases
@@ -259,7 +259,7 @@ def _number(what: str, value: object) -> int:
 FORMAT = "anonhist/release"
 _FIELDS = {
     *("format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"),
-    *("order_key", "where", "excess", "items", "zeros", "receipt"),
+    *("order_key", "where", "excess", "items", "zeros", "draw", "receipt"),
 }
 _GUARANTEE_FIELDS = {
     *("sentence", "unit", "bound", "sketches", "groups", "relation", "epsilon", "delta", "arithmetic", "spending"),
@@ -299,12 +299,13 @@ def to_document(release: Release) -> dict[str, Any]:
         },
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
-        "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
+        "profile": _profile_document(release.profile),
         "order_key": release.order_key,
         "where": release.where,
         "excess": optional(excess_document, release.excess),
         "items": release.items,
         "zeros": release.zeros,
+        "draw": optional(_profile_document, release.draw),
         "receipt": optional(receipt_document, release.receipt),
         "error": error_document(error, release.simulations),
     }
@@ -332,9 +333,8 @@ def _release(top: Mapping[str, Any]) -> Release:
     mechanism, guarantee = made.mechanism, made.guarantee
     if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee does not match the guarantee")
-    fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
-    counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
-    profile = Profile(counts, prevalences, unit=guarantee.unit.total_unit)
+    profile = _profile(guarantee, "the profile", top["profile"])
+    draw = optional(partial(_profile, guarantee, "the draw"), top["draw"])
     made.check(profile, items, zeros)
     error, simulations = error_from(top["error"])
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
@@ -347,6 +347,8 @@ def _release(top: Mapping[str, Any]) -> Release:
         and any(each is not None for each in bands)
     ):
         raise DataError("bands belong to mechanisms that keep noisy values, and no other")
+    if draw is not None:
+        _check_draw(inside, draw, profile)
     if error.zeros_interval is not None and zeros is None:
         raise DataError("zeros and their interval belong together")
     if error.simulations and (error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels)))):
@@ -360,8 +362,28 @@ def _release(top: Mapping[str, Any]) -> Release:
         excess=excess,
         items=items,
         zeros=zeros,
+        draw=draw,
         **how_made(top),
     )
+
+
+def _check_draw(mechanism: object, draw: Profile, profile: Profile) -> None:
+    """Refuse a draw to which the profile was not fitted: all but the legs are the same."""
+    if not (isinstance(mechanism, CentralMechanism) and mechanism.fits_draws):
+        raise DataError("a draw belongs to mechanisms that fit a profile to it, and no other")
+    drawn, fitted = (FrobeniusCoordinates.of(each) for each in (draw, profile))
+    if not np.array_equal(drawn.arms, fitted.arms):
+        raise DataError("the draw and the profile must differ in nothing but the prevalences of small counts")
+
+
+def _profile_document(profile: Profile) -> dict[str, list[int]]:
+    return {"counts": profile.counts.tolist(), "prevalences": profile.prevalences.tolist()}
+
+
+def _profile(guarantee: Guarantee, what: str, value: object) -> Profile:
+    fields = mapping(value, {"counts", "prevalences"}, what)
+    counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
+    return Profile(counts, prevalences, unit=guarantee.unit.total_unit)
 
 
 def made_by(value: object) -> tuple[str, dict[str, Any]]:

@@ -140,7 +140,7 @@ read_release = RELEASE_FILES.read
 
 GROUPS_FORMAT = "anonhist/grouped-release"
 # The fields that belong to a group's own release.
-_OWN = ("profile", "error", "items", "zeros")
+_OWN = ("profile", "error", "items", "zeros", "draw")
 _MOST_GROUPS = 10**6
 _SPENT = ("epsilon", "delta")
 _LEVEL = "level"
@@ -226,7 +226,9 @@ def _level(fields: Mapping[str, Any]) -> dict[Group, Release]:
     releases: dict[Group, Release] = {}
     for each in fields["groups"]:
         if names_of(each) != {"group", *_OWN}:
-            raise DataError("each group must have its names, its profile and its error, and items and zeros or null")
+            raise DataError(
+                "each group must have its names, its profile, its error, and items, zeros and a draw or null"
+            )
         group = new_group(each["group"], releases)
         releases[group] = from_document({**fields["release"], **{name: each[name] for name in each if name != "group"}})
     return releases

@@ -138,7 +138,13 @@ class EdgeMechanism:
         profile = self._possible(drawn.profile)
         evidence = None if drawn.evidence is None else self.evidence(drawn.evidence)
         return make_release(
-            profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile), evidence=evidence
+            profile,
+            self,
+            reason=reason,
+            items=drawn.items,
+            zeros=self._zeros(profile),
+            draw=None if drawn.draw is None else self._possible(drawn.draw),
+            evidence=evidence,
         )
 
     def evidence(self, found: Evidence) -> Evidence:

@@ -270,13 +270,18 @@ def make_release(
     reason: str | None = None,
     items: int | None = None,
     zeros: int | None = None,
+    draw: Profile | None = None,
     evidence: Evidence | None = None,
     simulations: int | None = None,
 ) -> Release:
     """Make a release from a released profile, its mechanism and guarantee, and other released or public values."""
+
+    def rebuilt(released: Profile) -> Profile:
+        """Rebuild a profile from released values alone, so that nothing else is kept."""
+        return Profile(released.counts, released.prevalences, unit=mechanism.guarantee.unit)
+
     return Release(
-        # Rebuilt from released values alone, so that nothing else is kept.
-        profile=Profile(profile.counts, profile.prevalences, unit=mechanism.guarantee.unit),
+        profile=rebuilt(profile),
         guarantee=mechanism.guarantee,
         mechanism=mechanism,
         reason=reason or CHOSEN_BY_NAME,
@@ -284,6 +289,7 @@ def make_release(
         simulations=simulations,
         items=items,
         zeros=zeros,
+        draw=None if draw is None else rebuilt(draw),
         evidence=evidence,
     )
 

@@ -41,13 +41,17 @@ class Released(NamedTuple):
 
 
 class RunOfOne(NamedTuple):
-    """A run on one of several profiles: its position, the published profile, and the evidence of the noisy values."""
+    """A run on one of several profiles: its position, the published profile, and the evidence of the noisy values.
+
+    ``draw`` is the profile that was drawn, if the published one was fitted to it.
+    """
 
     place: int
     profile: Profile
     evidence: Evidence | None = None
     noisy: Any = None
     items: int | None = None
+    draw: Profile | None = None
 
 
 @frozen
@@ -60,6 +64,11 @@ class CentralMechanism(Setting, ABC):
     rounding: ClassVar[str] = NOISE_IS_EXACT
     # Its releases keep evidence from noisy values, so files may hold intervals made from it.
     keeps_noisy_values: ClassVar[bool] = False
+
+    @property
+    def fits_draws(self) -> bool:
+        """Whether it fits the legs of what it draws again; releases then keep the draw."""
+        return False
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
@@ -139,7 +148,13 @@ class CentralMechanism(Setting, ABC):
             if found is None:
                 return
             made = make_release(
-                found.profile, self, reason=reason, items=found.items, evidence=found.evidence, simulations=simulations
+                found.profile,
+                self,
+                reason=reason,
+                items=found.items,
+                draw=found.draw,
+                evidence=found.evidence,
+                simulations=simulations,
             )
             yield Released(found.place, made, found.noisy)
 

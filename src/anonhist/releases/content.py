@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from anonhist.privacy import Guarantee
+    from anonhist.profiles import Profile
     from anonhist.profiles.grouped import GroupedProfile
     from anonhist.properties.estimate import Estimate
     from anonhist.releases.evidence import KPlusBand, PrevalenceBand
@@ -108,12 +109,16 @@ def content(release: Release) -> dict[str, Any]:
     """Return the content of a release as JSON values."""
     return {
         **_made(release),
-        "counts": release.profile.counts.tolist(),
-        "prevalences": release.profile.prevalences.tolist(),
+        **_numbers(release.profile),
         "items": release.items,
         "zeros": release.zeros,
         "excess": None if release.excess is None else _excess(release.excess),
+        **({} if release.draw is None else {"draw": _numbers(release.draw)}),
     }
+
+
+def _numbers(profile: Profile) -> dict[str, list[int]]:
+    return {"counts": profile.counts.tolist(), "prevalences": profile.prevalences.tolist()}
 
 
 def _made(release: OneRelease) -> dict[str, Any]:

@@ -23,7 +23,15 @@ from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS, fixed_numbers
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
-from anonhist.releases.evidence import NORMAL_95, Evidence, KPlusBand, PrevalenceBand, TellsMisfit, whole_interval
+from anonhist.releases.evidence import (
+    NORMAL_95,
+    Evidence,
+    KPlusBand,
+    PrevalenceBand,
+    TellsMisfit,
+    runs_shares,
+    whole_interval,
+)
 from anonhist.releases.made import AddsUp, Mechanism, Released, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import (
     METHOD,
@@ -341,7 +349,7 @@ def simulate_error(
     means = [float(np.mean(each.distances)) for each in found]
     # Identical runs do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, *(float(np.std(each.distances, ddof=1)) / runs**0.5 for each in found))
-    least_share, share = (1.0, 1.0) if evidence is None else evidence.runs_shares
+    least_share, share = runs_shares(mechanism, evidence)
     expected = expected_distance(share * compromise(*means), share * spread, runs)
     error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)

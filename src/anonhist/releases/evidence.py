@@ -114,6 +114,17 @@ def tells_misfit(mechanism: object) -> bool:
     return isinstance(getattr(mechanism, "central", mechanism), TellsMisfit)
 
 
+#: Drawn profiles err more than what is fitted to them: by up to a third on staircases.
+_OF_DRAWS = 0.7, 1.0
+
+
+def runs_shares(mechanism: object, evidence: Evidence | None) -> tuple[float, float]:
+    """Return the shares of the mean of runs that are its least likely mean, and the mean itself."""
+    if evidence is not None:
+        return evidence.runs_shares
+    return _OF_DRAWS if getattr(getattr(mechanism, "central", mechanism), "fits_draws", False) else (1.0, 1.0)
+
+
 def runs_with_misfit(
     mechanism: object, profile: Profile, *, size: int, rng: np.random.Generator
 ) -> Sequence[tuple[Profile, float]]:

@@ -96,6 +96,8 @@ class Release(OneRelease):
         What the bound on the items of users or labels left out, if a share of the budget was spent on it.
     items
         n, if the mechanism released it in a separate step: a whole number ≥ 0; see :meth:`num_items`.
+    draw
+        The profile that the mechanism drew, if ``profile`` was fitted to it; None if they are the same.
     receipt
         Where the release was charged, if a ledger was used.
     evidence
@@ -134,11 +136,12 @@ class Release(OneRelease):
         lambda self, found: found and replace(found, guarantee=self.guarantee), default=None
     )
     items: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
+    draw: Profile | None = field(default=None, repr=False)
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.profile.users is not None:
+        if any(each is not None and each.users is not None for each in (self.profile, self.draw)):
             raise UsageError("A released profile must not hold the number of items of each user: that is private.")
         if self.excess is not None and self.excess.of.part != "item":
             raise UsageError("Only a release of groups can have an excess of groups.")

@@ -34,7 +34,6 @@ from typing import ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.frobenius.leg_refit import refitted
 from anonhist.mechanisms.frobenius.posterior import SIZE_IS_ENOUGH, fit_work, pass_work, posterior_medians
 from anonhist.mechanisms.frobenius.row_band import (
     Guess,
@@ -58,6 +57,7 @@ from anonhist.mechanisms.frobenius.sum_band import (
     sum_evidence,
     without_shared_bias,
 )
+from anonhist.mechanisms.legs.refit import refitted
 from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.numeric.arrays import Bools, Floats, Ints
@@ -233,7 +233,7 @@ class FrobeniusMechanism(AdditiveMechanism):
     arms (and legs) that differ by less than the noise are released in groups, their sum with one G
     (:func:`~anonhist.mechanisms.frobenius.row_weights.noisy_rows`). K and the groups depend on released values alone.
     It publishes the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), its legs
-    fitted again with smooth steps (:mod:`~anonhist.mechanisms.frobenius.leg_refit`), and intervals for the true n,
+    fitted again with smooth steps (:mod:`~anonhist.mechanisms.legs.refit`), and intervals for the true n,
     φ_{k+} and φ_r (:mod:`~anonhist.mechanisms.noise`, :func:`~anonhist.mechanisms.frobenius.row_band.k_plus_rows`,
     :func:`~anonhist.mechanisms.frobenius.row_band.prevalence_rows`).
 
@@ -364,7 +364,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         if first_only:
             return Fits(places, noisy, arms, first, first, [None] * len(found))
         legs, expected = [], []
-        anew = refitted(noisy.legs, first, epsilon=epsilon, of_many=of_many)
+        anew = refitted(first, noisy.legs.sums, noisy.legs.begins, epsilon=epsilon, of_many=of_many)
         for size, each, smooth in zip(noisy.sizes, found, anew, strict=True):
             legs.append(each.legs if smooth is None else smooth.legs)
             apart = each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error)

@@ -2,7 +2,7 @@
 
 Legs x_0 > x_1 > … > x_{m−1} ≥ 0, with x_m = −1, were released as noisy sums of groups of adjacent legs. The state is
 the first leg z_g of each group g; its step N = z_g − z_{g+1} − ℓ, ℓ the number of its legs, has a distribution of
-:mod:`~anonhist.mechanisms.frobenius.leg_steps`. Given both ends, N is spread over the ℓ steps by μ_c/M, like a
+:mod:`~anonhist.mechanisms.legs.steps`. Given both ends, N is spread over the ℓ steps by μ_c/M, like a
 multinomial with ``spread`` times its variance. So the sum of the group has a known mean and variance, and its
 likelihood is E q^|S − S̃|, S normal: three points have the same moments up to the fifth.
 
@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonhist.mechanisms.frobenius.leg_steps import STEPS, Part, Steps
+from anonhist.mechanisms.legs.steps import STEPS, Part, Steps
 from anonhist.numeric.arrays import Bools, Floats, Ints
 from anonhist.numeric.pulse import pulse
 

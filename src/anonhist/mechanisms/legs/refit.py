@@ -1,11 +1,11 @@
-"""Legs with smooth steps: the fit of the legs of releases, given their noisy sums.
+"""Legs with smooth steps: the fit of the legs of releases, given their noisy sums, or drawn ones.
 
 The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
-:mod:`~anonhist.mechanisms.frobenius.leg_chain`; of five distributions of steps and two penalties, each run keeps those
+:mod:`~anonhist.mechanisms.legs.chain`; of five distributions of steps and two penalties, each run keeps those
 with the largest evidence. In the maximization, steps count by the probability that they are ordinary: μ is then the
 mean of ordinary steps, not of cliques and heaps. All rounds but the last are on a coarse grid.
 
-All of it is a function of a release's noisy values: it costs no budget. Why it is so, and what was tried, is in
+All of it is a function of released values: it costs no budget. Why it is so, and what was tried, is in
 docs/decisions/0014-smooth-legs.md.
 """
 
@@ -17,10 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
-from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps
-from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-from anonhist.numeric.arrays import Floats, Ints
+from anonhist.mechanisms.legs.chain import LegPosterior, NoisyLegs
+from anonhist.mechanisms.legs.steps import STEPS, Steps
+from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # Fewer legs stay as they are, for there is no curve through them; so do those of many groups, whose shared bias is best
 # removed from first fits.
@@ -54,11 +53,17 @@ class SmoothLegs:
 
 
 def refitted(
-    noisy: NoisyRows, legs: Sequence[Ints], *, epsilon: float, of_many: bool = False
+    legs: Sequence[Ints],
+    sums: Sequence[Ints] | Ints,
+    begins: Sequence[Bools] | Bools,
+    *,
+    epsilon: float,
+    of_many: bool = False,
 ) -> list[SmoothLegs | None]:
-    """Return the legs of each run with smooth steps, given first fits; None where these stay.
+    """Return the legs of each run with smooth steps, given first fits of them; None where these stay.
 
-    ``of_many`` says whether the runs are of many groups that were released together.
+    ``sums`` are the noisy sums of groups of legs at each position, ``begins`` tells where groups begin. ``of_many``
+    says whether the runs are of many groups that were released together.
     """
     fewest = _FEWEST_OF_MANY if of_many else _FEWEST
     found: list[SmoothLegs | None] = [None] * len(legs)
@@ -70,7 +75,7 @@ def refitted(
         longest = legs[order[-1]].size
         together = [run for run in order[-max(1, _TOGETHER // longest) :] if 2 * legs[run].size >= longest]
         del order[-len(together) :]
-        chains = [NoisyLegs.of(noisy.sums[run], noisy.begins[run], legs[run], epsilon) for run in together]
+        chains = [NoisyLegs.of(sums[run], begins[run], legs[run], epsilon) for run in together]
         first = np.concatenate([legs[run] for run in together]).astype(np.float64)
         for run, smooth in zip(together, smooth_legs(NoisyLegs.joined(chains), first), strict=True):
             found[run] = smooth
