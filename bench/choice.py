@@ -18,6 +18,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, choose
+from bundled import runs_of
 
 if TYPE_CHECKING:
     from anonhist.mechanisms import CentralMechanism
@@ -33,7 +34,7 @@ def measure_error(
     rng, errors, start = np.random.default_rng(), list[int](), time.perf_counter()
     while len(errors) < runs and (len(errors) < 4 or time.perf_counter() - start < seconds):
         size = max(2, min(runs - len(errors), 4 * len(errors)))
-        errors.extend(ah.properties.sorted_l1(profile, run) for run in mechanism.simulate(profile, size=size, rng=rng))
+        errors.extend(ah.properties.sorted_l1(profile, run) for run in runs_of(mechanism, profile, size=size, rng=rng))
     return float(np.mean(errors)), float(np.std(errors, ddof=1)) / len(errors) ** 0.5
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import staircase_profile
-from bundled import read_bundled
+from bundled import read_bundled, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def scale_error(
     name: str, epsilon: str, profile: ah.Profile, runs: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the mean of ``error · √(ε/n)`` and its standard error."""
-    found = mechanism(name, epsilon).simulate(profile, size=runs, rng=rng)
+    found = runs_of(mechanism(name, epsilon), profile, size=runs, rng=rng)
     errors = np.array([ah.properties.sorted_l1(profile, run) for run in found]) * (float(epsilon) / profile.n) ** 0.5
     return float(errors.mean()), float(errors.std(ddof=1) / runs**0.5)
 

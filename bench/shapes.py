@@ -12,7 +12,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, staircase_profile, zipf_profile
-from bundled import read_bundled
+from bundled import read_bundled, runs_of
 
 EPSILONS = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.8", "1", "1.1", "2", "4")
 
@@ -50,7 +50,7 @@ def main() -> None:
         for epsilon in epsilons:
             means = []
             for kind in (FrobeniusMechanism, PartitionMechanism):
-                runs = kind(epsilon).simulate(profile, size=options.runs, rng=rng)
+                runs = runs_of(kind(epsilon), profile, size=options.runs, rng=rng)
                 means.append(float(np.mean([ah.properties.sorted_l1(profile, run) for run in runs])))
             shown = [f"{mean:,.0f}" if mean >= 10 else f"{mean:.1f}" for mean in means]
             best = int(means[1] < means[0])
