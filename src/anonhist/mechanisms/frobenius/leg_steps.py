@@ -25,15 +25,27 @@ _FEW = 4
 # Cells this near zero are summed up in full.
 _NEAR_ZERO = 2
 _NEAR_ONE = 1e-9
+# Exponentials of less take several times as long, and are next to nothing.
+_LEAST_LOG = -690.0
+# So many values are computed together.
+_TOGETHER = 2**13
 
 
 def gammaln(x: Floats) -> Floats:
-    """Return ln Γ(x), x > 0, to within 3·10⁻¹⁰, by Stirling's series at x + 8; SciPy takes long to load."""
-    far, product = x + 8.0, np.array(x)
-    for k in range(1, 8):
-        product *= x + k
-    series = (1 / 12 - (1 / 360 - 1 / (1260 * far**2)) / far**2) / far
-    return np.asarray((far - 0.5) * np.log(far) - far + 0.9189385332046727 + series - np.log(product))
+    """Return ln Γ(x), x > 0, to within 3·10⁻¹⁰, by Stirling's series at x ≥ 8 or x + 8; SciPy takes long to load."""
+    is_far = bool((x >= 8).all())
+    far = x if is_far else x + 8.0
+    inverse = 1 / far
+    square = inverse * inverse
+    found = (1 / 12 - (1 / 360 - square / 1260) * square) * inverse
+    found += 0.9189385332046727 - far
+    found += (far - 0.5) * np.log(far)
+    if not is_far:
+        product = np.array(x)
+        for k in range(1, 8):
+            product *= x + k
+        found -= np.log(product)
+    return np.asarray(found)
 
 
 class Part(NamedTuple):
@@ -43,14 +55,72 @@ class Part(NamedTuple):
     mean: Floats
     more: Floats
 
+    @property
+    def last(self) -> Floats:
+        """Numbers from here on have next to no weight.
+
+        Nearly Poisson numbers this far above the mean have less than e^−40 of the largest pmf.
+        """
+        reach = 13 * np.sqrt(self.mean + self.more) + 40
+        return np.where(self.more < self.mean, self.mean + reach, np.inf)
+
     def pmf(self, total: Floats, at: Ints | slice = slice(None)) -> Floats:
         """Return the weight times P(N) of the groups ``at`` these places, whose N is in the last axis."""
-        found, mean = np.maximum(total, 0.0), self.mean[at][..., None]
-        size = mean**2 / np.maximum(self.more[at][..., None], 1e-9)
-        log = found * -np.log1p(size / mean) - size * np.log1p(mean / size)
+        part, found = Part(*(each[at][:, None] for each in self)), np.empty(total.shape)
+        for here in _blocks(*total.shape):
+            found[here] = Part(*(each[here] for each in part))._pmf(total[here])
+        return found
+
+    def add_run(self, first: Ints, into: Floats) -> None:
+        """Add the weight times P(N), N = ``first``, ``first`` + 1, … for each group, to the values ``into``.
+
+        P(N + 1)/P(N) = (N + size)/(N + 1) · mean/(mean + size), size = mean²/more.
+        """
+        cells, last = into.shape[1], self.last
+        for here in _blocks(*into.shape):
+            begin = first[here]
+            low, high = np.maximum(-begin, 0), np.minimum(last[here] - begin, cells)
+            columns = slice(int(min(low.min(), cells)), max(int(np.ceil(high.max())), 0))
+            if columns.start >= columns.stop:
+                continue
+            part = Part(*(each[here, None] for each in self))
+            numbers = begin[:, None] + np.arange(float(columns.start), columns.stop)
+            beginning = np.maximum(numbers[:, :1], 0.0)
+            size = part._size()
+            log = np.empty(numbers.shape)
+            log[:, :1] = part._log_pmf(beginning)
+            before = np.maximum(numbers[:, :-1], 0.0)
+            ratio = (before + size) / (before + 1)
+            ratio *= part.mean / (part.mean + size)
+            log[:, 1:] = np.log(ratio)
+            is_there = numbers >= 0
+            log[:, 1:][~is_there[:, :-1]] = 0.0
+            np.cumsum(log, axis=1, out=log)
+            pmf = np.exp(np.maximum(log, _LEAST_LOG, out=log), out=log)
+            pmf *= part.weight * is_there
+            into[here, columns] += pmf
+
+    def _pmf(self, total: Floats) -> Floats:
+        log = self._log_pmf(np.maximum(total, 0.0))
+        pmf = np.exp(np.maximum(log, _LEAST_LOG, out=log), out=log)
+        pmf *= self.weight * (total >= 0)
+        return pmf
+
+    def _size(self) -> Floats:
+        return np.asarray(self.mean**2 / np.maximum(self.more, 1e-9))
+
+    def _log_pmf(self, found: Floats) -> Floats:
+        size = self._size()
+        log = found * -np.log1p(size / self.mean) - size * np.log1p(self.mean / size)
         if not (np.abs(size - 1) < _NEAR_ONE).all():
             log += gammaln(found + size) - gammaln(size) - gammaln(found + 1)
-        return np.where(total >= 0, self.weight[at][..., None] * np.exp(log), 0.0)
+        return np.asarray(log)
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Yield slices of rows whose values fit into a cache: larger arrays take several times as long a value."""
+    most = max(1, _TOGETHER // columns)
+    return (slice(first, first + most) for first in range(0, rows, most))
 
 
 @dataclass(frozen=True)
@@ -107,17 +177,21 @@ class Steps:
         Numbers between two points of the grid count with each of them, more with the nearer one, so that means do not
         change. Cell j holds those from its point on; where a pmf is smooth, a few values stand for all of a cell.
         """
-        if grid == 1:
-            return self.pmf(first[:, None] + np.arange(float(cells)), mean, legs, doubt)
+        if grid <= _FEW:
+            pmf = np.zeros((len(first), (cells + 1) * grid))
+            for part in self.parts(mean, legs, doubt):
+                part.add_run(first - grid, pmf)
+            each = pmf.reshape(len(first), cells + 1, grid)
+            following = each @ (np.arange(grid) / grid)
+            own = each.sum(axis=2) - following
+            return np.asarray(own[:, 1:] + following[:, :-1])
         begins = first[:, None] + grid * np.arange(-1, cells)
         own, following = np.zeros((2, *begins.shape))
         for part in self.parts(mean, legs, doubt):
             deviation = np.sqrt(part.mean + part.more)[:, None]
-            # Nearly Poisson numbers this far above the mean have less than e^−40 of the largest pmf.
-            last = np.where(part.more < part.mean, part.mean + 13 * deviation[:, 0] + 40, np.inf)
-            is_there = (begins > -grid) & (begins < last[:, None])
+            is_there = (begins > -grid) & (begins < part.last[:, None])
             # A pmf may peak or jump at zero.
-            is_rough = (deviation < grid) | (begins < _NEAR_ZERO * grid) | (grid <= _FEW)
+            is_rough = (deviation < grid) | (begins < _NEAR_ZERO * grid)
             for cell, values in ((is_there & is_rough, grid), (is_there & ~is_rough, _FEW)):
                 at = np.nonzero(cell)
                 into = (np.arange(values) + 0.5) * grid / values - 0.5
