@@ -54,12 +54,14 @@ class SmoothLegs:
 
 
 def refitted(
-    noisy: NoisyRows, legs: Sequence[Ints], *, epsilon: float, of_many: bool = False
+    noisy: NoisyRows | Sequence[NoisyRows], legs: Sequence[Ints], *, epsilon: float, of_many: bool = False
 ) -> list[SmoothLegs | None]:
     """Return the legs of each run with smooth steps, given first fits; None where these stay.
 
-    ``of_many`` says whether the runs are of many groups that were released together.
+    Runs are those of one batch, or of several, one after the other. ``of_many`` says whether the runs are of many groups that were released together.
     """
+    batches = [noisy] if isinstance(noisy, NoisyRows) else noisy
+    seen = [each for batch in batches for each in zip(batch.sums, batch.begins, strict=True)]
     fewest = _FEWEST_OF_MANY if of_many else _FEWEST
     found: list[SmoothLegs | None] = [None] * len(legs)
     # Runs of about the same size are fitted together.
@@ -70,7 +72,7 @@ def refitted(
         longest = legs[order[-1]].size
         together = [run for run in order[-max(1, _TOGETHER // longest) :] if 2 * legs[run].size >= longest]
         del order[-len(together) :]
-        chains = [NoisyLegs.of(noisy.sums[run], noisy.begins[run], legs[run], epsilon) for run in together]
+        chains = [NoisyLegs.of(*seen[run], legs[run], epsilon) for run in together]
         first = np.concatenate([legs[run] for run in together]).astype(np.float64)
         for run, smooth in zip(together, smooth_legs(NoisyLegs.joined(chains), first), strict=True):
             found[run] = smooth
