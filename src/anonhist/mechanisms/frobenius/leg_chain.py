@@ -58,8 +58,7 @@ class NoisyLegs:
 
     def chosen(self, runs: Ints) -> NoisyLegs:
         """Return these runs, in this order; a run may come twice."""
-        ends = np.cumsum(self.groups)
-        at = np.concatenate([np.arange(ends[run] - self.groups[run], ends[run]) for run in runs.tolist()])
+        at = _places(self.begins[runs], self.groups[runs])
         return NoisyLegs(self.epsilon, self.groups[runs], self.legs[at], self.sums[at], self.fit[at])
 
     @classmethod
@@ -109,10 +108,9 @@ class NoisyLegs:
         ends = np.cumsum(self.numbers)
         return np.asarray(ends[self.run] - 1 - self.first)
 
-    def legs_at(self, run: int) -> slice:
-        """Return the places of the legs of one run."""
-        end = int(np.cumsum(self.numbers)[run])
-        return slice(end - int(self.numbers[run]), end)
+    def legs_at(self, runs: Ints) -> Ints:
+        """Return the places of the legs of these runs, one after the other."""
+        return _places((np.cumsum(self.numbers) - self.numbers)[runs], self.numbers[runs])
 
     def before(self, values: Floats) -> Floats:
         """Return for each leg the sum of the values of those before it in its group."""
@@ -294,6 +292,11 @@ class LegPosterior:
         following[last] = self.deviations[last]
         each = (1 - share) * self.deviations[noisy.group] + share * following[noisy.group]
         return np.asarray(np.add.reduceat(each, noisy.first[noisy.begins]))
+
+
+def _places(begins: Ints, counts: Ints) -> Ints:
+    """Return so many adjacent places from each beginning, one after the other."""
+    return np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
 
 
 def _decay(exponent: Floats) -> Floats:

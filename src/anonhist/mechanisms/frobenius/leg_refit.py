@@ -89,38 +89,56 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     # A chain is a run with one of the distributions of steps and, later, one of the penalties.
     runs, kinds = np.divmod(np.arange(many * len(STEPS)), len(STEPS))
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
-    seen = _steps_of(chains, np.concatenate([first[noisy.legs_at(run)] for run in runs.tolist()]))
-    share, change = np.ones_like(seen), np.inf
+    seen = _steps_of(chains, first[noisy.legs_at(runs)])
+    share, settled = np.ones_like(seen), []
     coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, curves.start(runs, seen))
     mean = curves.mean(runs, coefficients)
-    for number in range(_ROUNDS + 1):
-        is_last = number == _ROUNDS or change < _SETTLED
-        steps = [STEPS[kind] for kind in kinds.tolist()]
-        posterior = LegPosterior(chains, mean, steps, grid=fine if is_last else coarse)
+    for number in range(_ROUNDS):
+        posterior = LegPosterior(chains, mean, [STEPS[kind] for kind in kinds.tolist()], grid=coarse)
         evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
-        best = np.full(many, -np.inf)
-        np.maximum.at(best, runs, evidence)
-        if is_last:
-            break
-        kept = np.flatnonzero(evidence >= best[runs] - (_BEHIND if number else _FAR_BEHIND))
+        kept = np.flatnonzero(evidence >= _best(runs, evidence, many)[runs] - (_BEHIND if number else _FAR_BEHIND))
         if not number:
             kept = np.repeat(kept, len(_PENALTIES))
         penalty = penalty[kept] if number else np.resize(_PENALTIES, kept.size)
+        at = chains.legs_at(kept)
         seen, share, before = (
-            np.concatenate([each[chains.legs_at(at)] for at in kept.tolist()])
+            each[at]
             for each in (_steps_of(chains, posterior.legs_of(posterior.means)), posterior.ordinary_share(), mean)
         )
         runs, kinds, chains = runs[kept], kinds[kept], chains.chosen(kept)
         coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, coefficients[kept])
         mean = curves.mean(runs, coefficients)
         squares = np.add.reduceat(np.log(mean / before) ** 2, np.cumsum(chains.numbers) - chains.numbers)
-        change = float(np.sqrt(squares / chains.numbers).max())
+        # A run goes on until all its chains have settled, whatever the others do.
+        change = _best(runs, np.sqrt(squares / chains.numbers), many)[runs]
+        going = (change >= _SETTLED) & (number + 1 < _ROUNDS)
+        for chosen in (np.flatnonzero(~going), np.flatnonzero(going)):
+            at = chains.legs_at(chosen)
+            state = runs[chosen], kinds[chosen], penalty[chosen], coefficients[chosen], share[at], mean[at]
+            if chosen.size and not going[chosen[0]]:
+                settled.append(state)
+        if not going.any():
+            break
+        runs, kinds, penalty, coefficients, share, mean = state
+        chains = noisy.chosen(runs)
+    runs, kinds, penalty, coefficients, share, mean = (np.concatenate(each) for each in zip(*settled, strict=True))
+    steps = [STEPS[kind] for kind in kinds.tolist()]
+    chains = noisy.chosen(runs)
+    posterior = LegPosterior(chains, mean, steps, grid=fine)
+    evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
     legs, error = posterior.legs_of(posterior.medians), posterior.expected_error()
     found: dict[int, SmoothLegs] = {}
-    for at in np.flatnonzero(evidence == best[runs]).tolist():
-        whole = _strictly_falling(legs[chains.legs_at(at)])
+    for at in np.flatnonzero(evidence == _best(runs, evidence, many)[runs]):
+        whole = _strictly_falling(legs[chains.legs_at(np.array([at]))])
         found.setdefault(int(runs[at]), SmoothLegs(whole, steps[at], float(error[at])))
     return [found[run] for run in range(many)]
+
+
+def _best(runs: Ints, values: Floats, many: int) -> Floats:
+    """Return the largest of the values of the chains of each run."""
+    best = np.full(many, -np.inf)
+    np.maximum.at(best, runs, values)
+    return best
 
 
 def _steps_of(noisy: NoisyLegs, legs: Floats) -> Floats:
