@@ -12,7 +12,7 @@ of one array, so that one pass computes them all. ``epsilon`` is the rate of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +27,10 @@ _TINY = 1e-300
 _NEXT_TO_NOTHING = 1e-18
 # Half-width of a window in noise scales 1/ε.
 _REACH = 8.0
+# Exponentials of more are not multiplied.
+_LARGEST_LOG = 600.0
+# So many moves of groups with several legs are computed together.
+_TOGETHER = 2**14
 # At most so many values of groups with several legs are kept from one pass to the other.
 _KEPT = 2**24
 # The last leg may be as long as it likes: it has no step that the curve knows.
@@ -155,8 +159,11 @@ class LegPosterior:
             found[at] = getattr(steps, of)(*(values[at] for values in given))
         return found
 
-    def _kernels(self, legs: Floats) -> tuple[Floats, Floats]:
-        """Return the distribution of each group's step by the distance of states of adjacent windows, and its scale."""
+    def _kernels(self, legs: Floats, order: Ints) -> tuple[Floats, Floats]:
+        """Return the distribution of each group's step by the distance of states of adjacent windows, and its scale.
+
+        Groups are in this order.
+        """
         noisy, width = self._noisy, self._width
         following = np.append(self._low[1:], 0)
         first = self._low - following - noisy.legs - self._grid * (width - 1)
@@ -171,7 +178,8 @@ class LegPosterior:
                     first[at], 2 * width - 1, self._grid, self.mean[at], legs[at], self._doubt[at]
                 )
         peaks = np.maximum(kernels.max(axis=1), _TINY)
-        return kernels / peaks[:, None], np.log(peaks)
+        kernels /= peaks[:, None]
+        return kernels[order], np.log(peaks)[order]
 
     def _last(self, states: Ints, legs: Floats, at: Ints) -> Floats:
         """Return the prior weight of the states of the last groups, whose step has a free end."""
@@ -182,82 +190,119 @@ class LegPosterior:
         return np.asarray(known + free.pmf(total) + 1e-12 * (total >= 0))
 
     def _run(self) -> None:
-        """Go through the groups of all runs, from the last to the first and back."""
-        noisy, width = self._noisy, self._width
-        legs, ends, every = noisy.legs.astype(np.float64), np.cumsum(noisy.groups), np.arange(noisy.groups.size)
-        spread = self.mean * self._part_variance * self._each("spread", self.mean, legs)
-        kernels, log_scale = self._kernels(legs)
-        moves = np.lib.stride_tricks.sliding_window_view(kernels[:, ::-1], width, axis=1)[:, ::-1]
-        states = self._low[:, None] + self._grid * np.arange(width)
-        # All later legs are different.
-        own = (states >= noisy.left[:, None]).astype(np.float64)
-        is_single = noisy.legs == 1
-        own[is_single] *= _decay(noisy.epsilon * (states[is_single] - noisy.sums[is_single, None]))
-        found, inside = np.empty((legs.size, width)), {}
-        is_kept = int((~is_single).sum()) * width**2 <= _KEPT
+        """Go through the groups of all runs, from the last to the first and back.
 
-        def joint_of(at: Ints) -> Floats:
-            """Return the steps of groups, and the likelihood of those with several legs."""
-            joint = np.array(moves[at])
-            if (several := ~is_single[at]).any():
-                some = at[several]
-                apart = states[some, :, None], states[some + 1, None, :]
-                joint[several] *= self._likelihood(some, *apart, spread)
-            return joint
+        Arrays hold the last groups of all runs first, longer runs before shorter ones, then those before them, and so
+        on: one slice has all groups at one place. States of following groups are in falling order, so that moves are
+        windows of kernels.
+        """
+        noisy, width = self._noisy, self._width
+        longer = np.argsort(-noisy.groups, kind="stable")
+        counts = np.cumsum(np.bincount(noisy.groups)[:0:-1])[::-1]
+        ends = np.cumsum(noisy.groups)[longer]
+        order = np.concatenate([ends[:many] - back for back, many in enumerate(counts.tolist(), 1)])
+        places = [slice(end - many, end) for end, many in zip(np.cumsum(counts).tolist(), counts.tolist(), strict=True)]
+        legs = noisy.legs.astype(np.float64)
+        spread = self.mean * self._part_variance * self._each("spread", self.mean, legs)
+        kernels, log_scale = self._kernels(legs, order)
+        moves = np.lib.stride_tricks.sliding_window_view(kernels, width, axis=1)
+        states = self._low[order, None] + self._grid * np.arange(width)
+        # All later legs are different.
+        own = (states >= noisy.left[order, None]).astype(np.float64)
+        several = noisy.legs[order] > 1
+        single = np.flatnonzero(~several)
+        own[single] *= _decay(noisy.epsilon * (states[single] - noisy.sums[order[single], None]))
+        found, kept = np.empty(states.shape), {}
+        is_kept = int(several.sum()) * width**2 <= _KEPT
+        together = max(1, _TOGETHER // width**2)
+
+        def joints(back: int) -> Iterator[tuple[Ints, Floats]]:
+            """Yield which groups have several legs, and their steps and likelihoods, a few at a time."""
+            some = np.flatnonzero(several[places[back]])
+            for begin in range(0, some.size, together):
+                chosen = some[begin : begin + together]
+                if (back, begin) in kept:
+                    yield chosen, kept.pop((back, begin))
+                    continue
+                at, following = places[back].start + chosen, places[back - 1].start + chosen
+                apart = states[at, :, None], states[following, None, ::-1]
+                joint = self._likelihood(order[at], *apart, spread)
+                joint *= moves[at]
+                if is_kept:
+                    kept[back, begin] = joint
+                yield chosen, joint
 
         # What was seen of the last group, whose following leg is −1.
-        last = ends - 1
-        own[last] *= self._last(states[last], legs, last)
-        grouped = last[~is_single[last]]
-        own[grouped] *= self._likelihood(grouped, states[grouped, :, None], np.full((1, 1), -1), spread)[:, :, 0]
-        after = np.empty((every.size, width))
-        self.log_evidence = np.zeros(every.size)
-        for back in range(1, int(noisy.groups.max()) + 1):
+        last = order[places[0]]
+        own[places[0]] *= self._last(states[places[0]], legs, last)
+        for begin in range(0, last.size, together):
+            grouped = begin + np.flatnonzero(several[begin : min(begin + together, last.size)])
+            if grouped.size:
+                ended = self._likelihood(last[grouped], states[grouped, :, None], np.full((1, 1, 1), -1), spread)
+                own[grouped] *= ended[:, :, 0]
+        after, evidence = np.empty((last.size, width)), np.zeros(last.size)
+        for back, here in enumerate(places):
             pulse()
-            mine = every[noisy.groups >= back] if back > 1 else every
-            at = ends[mine] - back
-            weight = own[at]
-            if back > 1:
-                joint = joint_of(at)
-                if is_kept and not is_single[at].all():
-                    inside[back] = joint
-                weight *= _positive(np.matmul(joint, after[mine, :, None])[:, :, 0])
+            weight, many = own[here], here.stop - here.start
+            if back:
+                reached = np.vecdot(moves[here], after[:many, None, ::-1])
+                for chosen, joint in joints(back):
+                    reached[chosen] = np.matmul(joint, after[chosen, ::-1, None])[:, :, 0]
+                weight = weight * _positive(reached)
             peak = np.maximum(weight.max(axis=1), _TINY)
-            self.log_evidence[mine] += np.log(peak) + log_scale[at]
-            after[mine] = found[at] = weight / peak[:, None]
-        self.log_evidence += np.log(np.maximum(after.sum(axis=1), _TINY))
-        before = np.ones((every.size, width))
-        for back in range(int(noisy.groups.max()), 1, -1):
+            evidence[:many] += np.log(peak) + log_scale[here]
+            after[:many] = found[here] = weight / peak[:, None]
+        self.log_evidence = np.empty(last.size)
+        self.log_evidence[longer] = evidence + np.log(np.maximum(after.sum(axis=1), _TINY))
+        before = np.ones((last.size, width))
+        for back in range(len(places) - 1, 0, -1):
             pulse()
-            mine = every[noisy.groups >= back]
-            at = ends[mine] - back
-            joint = inside.pop(back) if back in inside else joint_of(at)
-            reached = _positive(np.matmul((before[mine] * own[at])[:, None, :], joint)[:, 0])
-            before[mine] = reached / reached.max(axis=1, keepdims=True)
-            found[at + 1] *= before[mine]
+            here, following = places[back], places[back - 1]
+            many = here.stop - here.start
+            carried = before[:many] * own[here]
+            reached = np.vecdot(moves[here], carried[:, None, :])
+            for chosen, joint in joints(back):
+                reached[chosen] = np.matmul(carried[chosen, None, :], joint)[:, 0]
+            reached = _positive(reached[:, ::-1])
+            before[:many] = reached / reached.max(axis=1, keepdims=True)
+            found[following.start : following.start + many] *= before[:many]
         found /= np.maximum(found.sum(axis=1, keepdims=True), _TINY)
-        self._summarize(found, states)
+        self._summarize(found, states, order)
 
     def _likelihood(self, at: Ints, first: Ints, following: Ints, spread: Floats) -> Floats:
         """Return E q^|S − S̃| of groups of two or more legs, given their first legs and those of the next groups."""
         noisy, epsilon = self._noisy, self._noisy.epsilon
         legs, sums, part = (each[at, None, None] for each in (noisy.legs, noisy.sums, self._mean_part))
         # The sum is ℓ x − ℓ(ℓ − 1)/2 − N · part, with N = x − following − ℓ.
-        middle = (
-            epsilon * ((legs - part) * first - (legs * (legs - 1) / 2 - part * legs + sums))
-            + epsilon * part * following
-        )
+        centre = following[:, :, following.shape[2] // 2, None]
+        own = epsilon * ((legs - part) * first - (legs * (legs - 1) / 2 - part * legs + sums) + part * centre)
+        other = epsilon * part * (following - centre)
         apart = epsilon * np.sqrt(3 * spread[at, None, None])
-        return np.asarray((4 * _decay(middle) + _decay(middle + apart) + _decay(middle - apart)) / 6)
+        if np.abs(own).max() + np.abs(other).max() + apart.max() > _LARGEST_LOG:
+            middle = own + other
+            return np.asarray((4 * _decay(middle) + _decay(middle + apart) + _decay(middle - apart)) / 6)
+        # e^−|t| is the smaller of e^t and e^−t, and these are products.
+        up, further = np.exp(own) * np.exp(other), np.exp(apart)
+        down = 1 / up
+        found = np.minimum(up, down)
+        found *= 4
+        found += np.minimum(up * further, down / further)
+        up /= further
+        down *= further
+        found += np.minimum(up, down, out=up)
+        found /= 6
+        return np.asarray(found)
 
-    def _summarize(self, found: Floats, states: Ints) -> None:
+    def _summarize(self, found: Floats, states: Ints, order: Ints) -> None:
         every, grid = np.arange(len(found)), self._grid
         below = np.cumsum(found, axis=1)
         at = np.argmax(below >= 0.5, axis=1)
         share = (0.5 - below[every, at] + found[every, at]) / np.maximum(found[every, at], _TINY)
-        self.medians = states[every, at] + (0.0 if grid == 1 else (share - 0.5) * grid)
-        self.means = (found * states).sum(axis=1)
-        self.deviations = (found * np.abs(states - self.medians[:, None])).sum(axis=1)
+        medians = states[every, at] + (0.0 if grid == 1 else (share - 0.5) * grid)
+        deviations = (found * np.abs(states - medians[:, None])).sum(axis=1)
+        self.medians, self.means, self.deviations = np.empty((3, len(found)))
+        self.medians[order], self.deviations[order] = medians, deviations
+        self.means[order] = (found * states).sum(axis=1)
 
     def legs_of(self, first: Floats) -> Floats:
         """Return all legs, given the first of each group: by the shares of steps, and moved towards the noisy sum.
