@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -28,7 +29,7 @@ _NEXT_TO_NOTHING = 1e-18
 # Half-width of a window in noise scales 1/ε.
 _REACH = 8.0
 # Exponentials of more are not multiplied.
-_LARGEST_LOG = 600.0
+_LARGEST_LOG = 300.0
 # So many moves of groups with several legs are computed together.
 _TOGETHER = 2**14
 # At most so many values of groups with several legs are kept from one pass to the other.
@@ -193,108 +194,132 @@ class LegPosterior:
         """Go through the groups of all runs, from the last to the first and back.
 
         Arrays hold the last groups of all runs first, longer runs before shorter ones, then those before them, and so
-        on: one slice has all groups at one place. States of following groups are in falling order, so that moves are
-        windows of kernels.
+        on: one slice, a layer, has all groups at one place. States of following groups are in falling order, so that
+        moves are windows of kernels.
         """
         noisy, width = self._noisy, self._width
-        longer = np.argsort(-noisy.groups, kind="stable")
-        counts = np.cumsum(np.bincount(noisy.groups)[:0:-1])[::-1]
-        ends = np.cumsum(noisy.groups)[longer]
-        order = np.concatenate([ends[:many] - back for back, many in enumerate(counts.tolist(), 1)])
-        places = [slice(end - many, end) for end, many in zip(np.cumsum(counts).tolist(), counts.tolist(), strict=True)]
+        longer, self._order, self._layers = _in_layers(noisy.groups)
         legs = noisy.legs.astype(np.float64)
-        spread = self.mean * self._part_variance * self._each("spread", self.mean, legs)
-        kernels, log_scale = self._kernels(legs, order)
-        moves = np.lib.stride_tricks.sliding_window_view(kernels, width, axis=1)
-        states = self._low[order, None] + self._grid * np.arange(width)
+        self._spread = self.mean * self._part_variance * self._each("spread", self.mean, legs)
+        kernels, log_scale = self._kernels(legs, self._order)
+        self._moves = np.lib.stride_tricks.sliding_window_view(kernels, width, axis=1)
+        self._states = self._low[self._order, None] + self._grid * np.arange(width)
+        self._several = noisy.legs[self._order] > 1
+        self._together = max(1, _TOGETHER // width**2)
+        self._room = np.empty((4, self._together, width, width))
+        self._kept: dict[tuple[int, int], Floats] = {}
+        own = self._own(legs)
+        found, evidence = self._forth(own, log_scale)
+        self.log_evidence = np.empty(longer.size)
+        self.log_evidence[longer] = evidence
+        self._back(own, found)
+        self._summarize(found)
+
+    def _own(self, legs: Floats) -> Floats:
+        """Return what was seen of each single leg, and of the last groups, whose following leg is −1."""
+        noisy, states, last = self._noisy, self._states, self._layers[0]
         # All later legs are different.
-        own = (states >= noisy.left[order, None]).astype(np.float64)
-        several = noisy.legs[order] > 1
-        single = np.flatnonzero(~several)
-        own[single] *= _decay(noisy.epsilon * (states[single] - noisy.sums[order[single], None]))
-        found, kept = np.empty(states.shape), {}
-        is_kept = int(several.sum()) * width**2 <= _KEPT
-        together = max(1, _TOGETHER // width**2)
+        own = (states >= noisy.left[self._order, None]).astype(np.float64)
+        single = np.flatnonzero(~self._several)
+        own[single] *= _decay(noisy.epsilon * (states[single] - noisy.sums[self._order[single], None]))
+        own[last] *= self._last(states[last], legs, self._order[last])
+        for grouped in self._a_few(last):
+            own[grouped] *= self._likelihood(grouped, np.full((1, 1, 1), -1))[:, :, 0]
+        return own
 
-        def joints(back: int) -> Iterator[tuple[Ints, Floats]]:
-            """Yield which groups have several legs, and their steps and likelihoods, a few at a time."""
-            some = np.flatnonzero(several[places[back]])
-            for begin in range(0, some.size, together):
-                chosen = some[begin : begin + together]
-                if (back, begin) in kept:
-                    yield chosen, kept.pop((back, begin))
-                    continue
-                at, following = places[back].start + chosen, places[back - 1].start + chosen
-                apart = states[at, :, None], states[following, None, ::-1]
-                joint = self._likelihood(order[at], *apart, spread)
-                joint *= moves[at]
-                if is_kept:
-                    kept[back, begin] = joint
-                yield chosen, joint
+    def _a_few(self, layer: slice) -> Iterator[Ints]:
+        """Yield the places of groups with several legs of a layer, a few at a time."""
+        some = layer.start + np.flatnonzero(self._several[layer])
+        return (some[begin : begin + self._together] for begin in range(0, some.size, self._together))
 
-        # What was seen of the last group, whose following leg is −1.
-        last = order[places[0]]
-        own[places[0]] *= self._last(states[places[0]], legs, last)
-        for begin in range(0, last.size, together):
-            grouped = begin + np.flatnonzero(several[begin : min(begin + together, last.size)])
-            if grouped.size:
-                ended = self._likelihood(last[grouped], states[grouped, :, None], np.full((1, 1, 1), -1), spread)
-                own[grouped] *= ended[:, :, 0]
-        after, evidence = np.empty((last.size, width)), np.zeros(last.size)
-        for back, here in enumerate(places):
+    def _joints(self, back: int) -> Iterator[tuple[Ints, Floats]]:
+        """Yield some groups of a layer with several legs, and their moves times their likelihood, until all are done.
+
+        They are overwritten by the next ones.
+        """
+        here, following = self._layers[back].start, self._layers[back - 1].start
+        for at in self._a_few(self._layers[back]):
+            key = back, int(at[0])
+            if key in self._kept:
+                joint = self._kept.pop(key)
+            else:
+                joint = self._likelihood(at, self._states[at - here + following, None, ::-1])
+                joint *= self._moves[at]
+                if self._is_kept:
+                    self._kept[key] = joint.copy()
+            yield at - here, joint
+
+    @property
+    def _is_kept(self) -> bool:
+        return int(self._several.sum()) * self._width**2 <= _KEPT
+
+    def _forth(self, own: Floats, log_scale: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of states, given what was seen from there to the end, and each run's log evidence."""
+        runs = self._layers[0].stop
+        found, after, evidence = np.empty(own.shape), np.empty((runs, self._width)), np.zeros(runs)
+        for back, here in enumerate(self._layers):
             pulse()
             weight, many = own[here], here.stop - here.start
             if back:
-                reached = np.vecdot(moves[here], after[:many, None, ::-1])
-                for chosen, joint in joints(back):
-                    reached[chosen] = np.matmul(joint, after[chosen, ::-1, None])[:, :, 0]
+                reached = np.vecdot(self._moves[here], after[:many, None, ::-1])
+                for at, joint in self._joints(back):
+                    reached[at] = np.matmul(joint, after[at, ::-1, None])[:, :, 0]
                 weight = weight * _positive(reached)
             peak = np.maximum(weight.max(axis=1), _TINY)
             evidence[:many] += np.log(peak) + log_scale[here]
             after[:many] = found[here] = weight / peak[:, None]
-        self.log_evidence = np.empty(last.size)
-        self.log_evidence[longer] = evidence + np.log(np.maximum(after.sum(axis=1), _TINY))
-        before = np.ones((last.size, width))
-        for back in range(len(places) - 1, 0, -1):
+        return found, evidence + np.log(np.maximum(after.sum(axis=1), _TINY))
+
+    def _back(self, own: Floats, found: Floats) -> None:
+        """Multiply the weights of states by what was seen before, and scale them to one."""
+        before = np.ones((self._layers[0].stop, self._width))
+        for back in range(len(self._layers) - 1, 0, -1):
             pulse()
-            here, following = places[back], places[back - 1]
+            here, following = self._layers[back], self._layers[back - 1].start
             many = here.stop - here.start
             carried = before[:many] * own[here]
-            reached = np.vecdot(moves[here], carried[:, None, :])
-            for chosen, joint in joints(back):
-                reached[chosen] = np.matmul(carried[chosen, None, :], joint)[:, 0]
+            reached = np.vecdot(self._moves[here], carried[:, None, :])
+            for at, joint in self._joints(back):
+                reached[at] = np.matmul(carried[at, None, :], joint)[:, 0]
             reached = _positive(reached[:, ::-1])
             before[:many] = reached / reached.max(axis=1, keepdims=True)
-            found[following.start : following.start + many] *= before[:many]
+            found[following : following + many] *= before[:many]
         found /= np.maximum(found.sum(axis=1, keepdims=True), _TINY)
-        self._summarize(found, states, order)
 
-    def _likelihood(self, at: Ints, first: Ints, following: Ints, spread: Floats) -> Floats:
-        """Return E q^|S − S̃| of groups of two or more legs, given their first legs and those of the next groups."""
+    def _likelihood(self, at: Ints, following: Ints) -> Floats:
+        """Return E q^|S − S̃| of these groups of two or more legs, given their first legs and those of the next groups.
+
+        It is overwritten by the next call.
+        """
         noisy, epsilon = self._noisy, self._noisy.epsilon
-        legs, sums, part = (each[at, None, None] for each in (noisy.legs, noisy.sums, self._mean_part))
+        given = noisy.legs, noisy.sums, self._mean_part, self._spread
+        legs, sums, part, spread = (each[self._order[at], None, None] for each in given)
         # The sum is ℓ x − ℓ(ℓ − 1)/2 − N · part, with N = x − following − ℓ.
         centre = following[:, :, following.shape[2] // 2, None]
-        own = epsilon * ((legs - part) * first - (legs * (legs - 1) / 2 - part * legs + sums) + part * centre)
+        own = epsilon * (
+            (legs - part) * self._states[at, :, None] - (legs * (legs - 1) / 2 - part * legs + sums) + part * centre
+        )
         other = epsilon * part * (following - centre)
-        apart = epsilon * np.sqrt(3 * spread[at, None, None])
+        apart = epsilon * np.sqrt(3 * spread)
         if np.abs(own).max() + np.abs(other).max() + apart.max() > _LARGEST_LOG:
             middle = own + other
             return np.asarray((4 * _decay(middle) + _decay(middle + apart) + _decay(middle - apart)) / 6)
         # e^−|t| is the smaller of e^t and e^−t, and these are products.
-        up, further = np.exp(own) * np.exp(other), np.exp(apart)
-        down = 1 / up
-        found = np.minimum(up, down)
+        up, down, one, found = self._room[:, : at.size, :, : following.shape[2]]
+        further = np.exp(apart)
+        np.multiply(np.exp(own), np.exp(other), out=up)
+        np.divide(1, up, out=down)
+        np.minimum(up, down, out=found)
         found *= 4
-        found += np.minimum(up * further, down / further)
-        up /= further
-        down *= further
-        found += np.minimum(up, down, out=up)
+        for factor in (further, further**-2):
+            up *= factor
+            down /= factor
+            found += np.minimum(up, down, out=one)
         found /= 6
         return np.asarray(found)
 
-    def _summarize(self, found: Floats, states: Ints, order: Ints) -> None:
-        every, grid = np.arange(len(found)), self._grid
+    def _summarize(self, found: Floats) -> None:
+        every, grid, states, order = np.arange(len(found)), self._grid, self._states, self._order
         below = np.cumsum(found, axis=1)
         at = np.argmax(below >= 0.5, axis=1)
         share = (0.5 - below[every, at] + found[every, at]) / np.maximum(found[every, at], _TINY)
@@ -337,6 +362,15 @@ class LegPosterior:
         following[last] = self.deviations[last]
         each = (1 - share) * self.deviations[noisy.group] + share * following[noisy.group]
         return np.asarray(np.add.reduceat(each, noisy.first[noisy.begins]))
+
+
+def _in_layers(groups: Ints) -> tuple[Ints, Ints, list[slice]]:
+    """Return runs, longer ones first; the groups of all runs, layer by layer; and the places of each layer."""
+    longer = np.argsort(-groups, kind="stable")
+    counts = np.cumsum(np.bincount(groups)[:0:-1])[::-1].tolist()
+    ends = np.cumsum(groups)[longer]
+    order = np.concatenate([ends[:many] - back for back, many in enumerate(counts, 1)])
+    return longer, order, [slice(end - many, end) for many, end in zip(counts, accumulate(counts), strict=True)]
 
 
 def _places(begins: Ints, counts: Ints) -> Ints:

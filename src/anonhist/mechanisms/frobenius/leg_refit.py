@@ -29,14 +29,14 @@ _FEWEST, _FEWEST_OF_MANY = 4, 12
 _HIDDEN = 0.4
 # Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
 _LARGEST, _MOST = 2**50, 2**16
-# About so many legs are fitted together.
-_TOGETHER = 256
+# About so many legs are fitted together: more take less time each, up to where their values leave a cache.
+_FEWEST_TOGETHER, _MOST_TOGETHER, _TOGETHER = 256, 1024, 4096
 _ROUNDS = 3
 # Chains with this much less log evidence are no longer fitted: at first, and later.
 _FAR_BEHIND, _BEHIND = 30.0, 10.0
 # Steps of grids in noise scales.
 _COARSE, _FINE, _TWO = 0.4, 0.1, 0.2
-# Rounds end when ln μ changes by less, as a root mean square.
+# The rounds of a run end when ln μ changes by less, as a root mean square.
 _SETTLED = 0.01
 # Penalties λ of second differences: at first, and those to choose from; and the dispersion that weighs their evidence.
 _FIRST_PENALTY, _PENALTIES = 1.0, np.array([3.0, 0.1])
@@ -58,19 +58,21 @@ def refitted(
 ) -> list[SmoothLegs | None]:
     """Return the legs of each run with smooth steps, given first fits; None where these stay.
 
-    Runs are those of one batch, or of several, one after the other. ``of_many`` says whether the runs are of many groups that were released together.
+    Runs are those of one batch, or of several, one after the other. ``of_many`` says whether they are of many groups
+    that were released together.
     """
     batches = [noisy] if isinstance(noisy, NoisyRows) else noisy
     seen = [each for batch in batches for each in zip(batch.sums, batch.begins, strict=True)]
     fewest = _FEWEST_OF_MANY if of_many else _FEWEST
     found: list[SmoothLegs | None] = [None] * len(legs)
-    # Runs of about the same size are fitted together.
+    # Runs of about the same size are fitted together; where noise is large, each leg has many values.
+    together_legs = int(np.clip(_TOGETHER * epsilon, _FEWEST_TOGETHER, _MOST_TOGETHER))
     fewest = max(fewest, math.ceil(_HIDDEN / epsilon))
     order = [run for run, leg in enumerate(legs) if fewest <= leg.size <= _MOST and int(leg[0]) < _LARGEST]
     order.sort(key=lambda run: legs[run].size)
     while order:
         longest = legs[order[-1]].size
-        together = [run for run in order[-max(1, _TOGETHER // longest) :] if 2 * legs[run].size >= longest]
+        together = [run for run in order[-max(1, together_legs // longest) :] if 2 * legs[run].size >= longest]
         del order[-len(together) :]
         chains = [NoisyLegs.of(*seen[run], legs[run], epsilon) for run in together]
         first = np.concatenate([legs[run] for run in together]).astype(np.float64)
@@ -112,14 +114,11 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
         # A run goes on until all its chains have settled, whatever the others do.
         change = _best(runs, np.sqrt(squares / chains.numbers), many)[runs]
         going = (change >= _SETTLED) & (number + 1 < _ROUNDS)
-        for chosen in (np.flatnonzero(~going), np.flatnonzero(going)):
-            at = chains.legs_at(chosen)
-            state = runs[chosen], kinds[chosen], penalty[chosen], coefficients[chosen], share[at], mean[at]
-            if chosen.size and not going[chosen[0]]:
-                settled.append(state)
+        state = runs, kinds, penalty, coefficients, share, mean
+        settled.append(_some(chains, np.flatnonzero(~going), *state))
         if not going.any():
             break
-        runs, kinds, penalty, coefficients, share, mean = state
+        runs, kinds, penalty, coefficients, share, mean = _some(chains, np.flatnonzero(going), *state)
         chains = noisy.chosen(runs)
     runs, kinds, penalty, coefficients, share, mean = (np.concatenate(each) for each in zip(*settled, strict=True))
     steps = [STEPS[kind] for kind in kinds.tolist()]
@@ -128,10 +127,25 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
     legs, error = posterior.legs_of(posterior.medians), posterior.expected_error()
     found: dict[int, SmoothLegs] = {}
-    for at in np.flatnonzero(evidence == _best(runs, evidence, many)[runs]):
-        whole = _strictly_falling(legs[chains.legs_at(np.array([at]))])
-        found.setdefault(int(runs[at]), SmoothLegs(whole, steps[at], float(error[at])))
+    for best in np.flatnonzero(evidence == _best(runs, evidence, many)[runs]).tolist():
+        whole = _strictly_falling(legs[chains.legs_at(np.array([best]))])
+        found.setdefault(int(runs[best]), SmoothLegs(whole, steps[best], float(error[best])))
     return [found[run] for run in range(many)]
+
+
+def _some(
+    noisy: NoisyLegs,
+    chosen: Ints,
+    runs: Ints,
+    kinds: Ints,
+    penalty: Floats,
+    coefficients: Floats,
+    share: Floats,
+    mean: Floats,
+) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
+    """Return the chosen ones of all that is known of chains; shares and means are those of all their legs."""
+    at = noisy.legs_at(chosen)
+    return runs[chosen], kinds[chosen], penalty[chosen], coefficients[chosen], share[at], mean[at]
 
 
 def _best(runs: Ints, values: Floats, many: int) -> Floats:

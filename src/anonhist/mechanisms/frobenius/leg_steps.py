@@ -32,7 +32,7 @@ _TOGETHER = 2**13
 
 
 def gammaln(x: Floats) -> Floats:
-    """Return ln Γ(x), x > 0, to within 3·10⁻¹⁰, by Stirling's series at x ≥ 8 or x + 8; SciPy takes long to load."""
+    """Return ln Γ(x), x > 0, to within 3·10⁻¹⁰, by Stirling's series at x, or x + 8; SciPy takes long to load."""
     is_far = bool((x >= 8).all())
     far = x if is_far else x + 8.0
     inverse = 1 / far
@@ -66,9 +66,13 @@ class Part(NamedTuple):
 
     def pmf(self, total: Floats, at: Ints | slice = slice(None)) -> Floats:
         """Return the weight times P(N) of the groups ``at`` these places, whose N is in the last axis."""
-        part, found = Part(*(each[at][:, None] for each in self)), np.empty(total.shape)
+        weight, *shape = (each[at][:, None] for each in self)
+        found = np.empty(total.shape)
         for here in _blocks(*total.shape):
-            found[here] = Part(*(each[here] for each in part))._pmf(total[here])
+            log = _log_pmf(np.maximum(total[here], 0.0), *(each[here] for each in shape))
+            found[here] = np.exp(np.maximum(log, _LEAST_LOG, out=log), out=log)
+        found *= weight
+        found *= total >= 0
         return found
 
     def add_run(self, first: Ints, into: Floats) -> None:
@@ -76,45 +80,43 @@ class Part(NamedTuple):
 
         P(N + 1)/P(N) = (N + size)/(N + 1) · mean/(mean + size), size = mean²/more.
         """
-        cells, last = into.shape[1], self.last
-        for here in _blocks(*into.shape):
-            begin = first[here]
-            low, high = np.maximum(-begin, 0), np.minimum(last[here] - begin, cells)
-            columns = slice(int(min(low.min(), cells)), max(int(np.ceil(high.max())), 0))
-            if columns.start >= columns.stop:
-                continue
-            part = Part(*(each[here, None] for each in self))
-            numbers = begin[:, None] + np.arange(float(columns.start), columns.stop)
-            beginning = np.maximum(numbers[:, :1], 0.0)
-            size = part._size()
-            log = np.empty(numbers.shape)
-            log[:, :1] = part._log_pmf(beginning)
+        last = self.last
+        low, high = np.maximum(-first, 0), np.minimum(np.ceil(last) - first, into.shape[1])
+        blocks = [here for here in _blocks(*into.shape) if (high[here] > low[here]).any()]
+        columns = [slice(int(low[here].min()), int(high[here].max())) for here in blocks]
+        size = _size(self.mean, self.more)
+        begin = np.zeros(len(first))
+        for here, column in zip(blocks, columns, strict=True):
+            begin[here] = np.maximum(first[here] + column.start, 0)
+        base, share = _log_pmf(begin, self.mean, self.more), self.mean / (self.mean + size)
+        for here, column in zip(blocks, columns, strict=True):
+            numbers = first[here, None] + np.arange(float(column.start), column.stop)
+            is_there = (numbers >= 0) & (numbers < last[here, None])
             before = np.maximum(numbers[:, :-1], 0.0)
-            ratio = (before + size) / (before + 1)
-            ratio *= part.mean / (part.mean + size)
-            log[:, 1:] = np.log(ratio)
-            is_there = numbers >= 0
-            log[:, 1:][~is_there[:, :-1]] = 0.0
+            ratio = before + size[here, None]
+            ratio /= before + 1
+            ratio *= share[here, None]
+            log = np.empty(numbers.shape)
+            log[:, 0] = base[here]
+            np.log(ratio, out=log[:, 1:])
+            log[:, 1:] *= numbers[:, :-1] >= 0
             np.cumsum(log, axis=1, out=log)
             pmf = np.exp(np.maximum(log, _LEAST_LOG, out=log), out=log)
-            pmf *= part.weight * is_there
-            into[here, columns] += pmf
+            pmf *= is_there
+            pmf *= self.weight[here, None]
+            into[here, column] += pmf
 
-    def _pmf(self, total: Floats) -> Floats:
-        log = self._log_pmf(np.maximum(total, 0.0))
-        pmf = np.exp(np.maximum(log, _LEAST_LOG, out=log), out=log)
-        pmf *= self.weight * (total >= 0)
-        return pmf
 
-    def _size(self) -> Floats:
-        return np.asarray(self.mean**2 / np.maximum(self.more, 1e-9))
+def _size(mean: Floats, more: Floats) -> Floats:
+    return np.asarray(mean**2 / np.maximum(more, 1e-9))
 
-    def _log_pmf(self, found: Floats) -> Floats:
-        size = self._size()
-        log = found * -np.log1p(size / self.mean) - size * np.log1p(self.mean / size)
-        if not (np.abs(size - 1) < _NEAR_ONE).all():
-            log += gammaln(found + size) - gammaln(size) - gammaln(found + 1)
-        return np.asarray(log)
+
+def _log_pmf(found: Floats, mean: Floats, more: Floats) -> Floats:
+    size = _size(mean, more)
+    log = found * -np.log1p(size / mean) - size * np.log1p(mean / size)
+    if not (np.abs(size - 1) < _NEAR_ONE).all():
+        log += gammaln(found + size) - gammaln(size) - gammaln(found + 1)
+    return np.asarray(log)
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:
