@@ -92,6 +92,8 @@ def test_steps_on_a_grid_keep_their_sum_and_their_mean(steps: Steps, grid: int) 
     np.testing.assert_allclose((told * places).sum(axis=1), means, rtol=0.01)
     if grid == 1:
         np.testing.assert_allclose(told[1, 30:60], exact[1, :30])
+        each = steps.pmf(first[:, None] + np.arange(3000.0), mean, legs, doubt)
+        np.testing.assert_allclose(told[:, :3000], each, rtol=1e-7, atol=1e-15)
 
 
 def noisy_legs(epsilon: float, seed: int) -> tuple[NoisyRows, Ints]:
@@ -119,6 +121,40 @@ def test_runs_fitted_together_are_as_fitted_alone(epsilon: float) -> None:
         assert found.error == pytest.approx(alone.error)
         assert (np.diff(found.legs) < 0).all()
         assert found.legs[-1] >= 0
+
+
+@each_of("epsilon", [1.0, 0.5, 0.1])
+def test_legs_of_groups_do_not_depend_on_other_groups(epsilon: float) -> None:
+    # Groups of 5 to 60 legs, some of which settle after one round and some after three.
+    rng, batches, given = np.random.default_rng(1), [], []
+    for _ in range(30):
+        number = int(rng.integers(5, 61))
+        steps = rng.poisson(rng.uniform(0.5, 8) * np.arange(1, number + 1) ** rng.uniform(0, 1.5))
+        legs = np.cumsum(steps + 1)[::-1] - 1
+        noise = rng.geometric(1 - np.exp(-epsilon), (2, number))
+        batches.append(NoisyRows.alone((legs + noise[0] - noise[1])[None]))
+        given.append(legs)
+    together = refitted(batches, given, epsilon=epsilon)
+    assert sum(found is not None for found in together) >= 30 * (epsilon > 0.1)
+    for rows, legs, found in zip(batches, given, together, strict=True):
+        (alone,) = refitted(rows, [legs], epsilon=epsilon)
+        assert (alone is None) == (found is None)
+        if alone is not None and found is not None:
+            assert alone.legs.tolist() == found.legs.tolist()
+            assert alone.steps is found.steps
+            assert alone.error == pytest.approx(found.error)
+
+
+@each_of("epsilon", [0.5, 0.1])
+def test_products_of_exponentials_are_the_exponentials_of_sums(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, fit = noisy_legs(epsilon, 3)
+    noisy = NoisyLegs.of(rows.sums[0], rows.begins[0], fit, epsilon)
+    mean = np.full(fit.size, 40.0)
+    by_products = LegPosterior(noisy, mean, [STEPS[2]], grid=1)
+    monkeypatch.setattr(leg_chain, "_LARGEST_LOG", 0.0)
+    by_sums = LegPosterior(noisy, mean, [STEPS[2]], grid=1)
+    np.testing.assert_allclose(by_products.means, by_sums.means, rtol=1e-9)
+    np.testing.assert_allclose(by_products.log_evidence, by_sums.log_evidence, rtol=1e-9)
 
 
 def test_what_is_computed_again_is_as_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
