@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 from scipy.interpolate import BSpline
 
 from anonhist.formats.files import write
@@ -15,7 +15,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.frobenius import leg_chain, leg_refit
 from anonhist.mechanisms.frobenius.leg_chain import LegPosterior, NoisyLegs
 from anonhist.mechanisms.frobenius.leg_refit import refitted, smooth_legs
-from anonhist.mechanisms.frobenius.leg_steps import STEPS, Steps, gammaln
+from anonhist.mechanisms.frobenius.leg_steps import STEPS, Part, Steps, gammaln
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.releases.runs import BY_POSTERIOR
@@ -74,6 +74,15 @@ def test_ln_gamma_and_splines_are_those_of_scipy() -> None:
         knots = (place[-1] + 1e-9) / (made.shape[1] - 3) * np.arange(-3, made.shape[1] + 1)
         expected = BSpline.design_matrix(place, knots, 3).toarray()[:-1]
         np.testing.assert_allclose(made, expected, atol=1e-12)
+
+
+def test_numbers_that_are_left_out_have_next_to_no_weight() -> None:
+    mean, ratio = (each.ravel() for each in np.meshgrid(np.geomspace(1e-9, 1e6, 20), np.geomspace(1.0001, 1e6, 20)))
+    part = Part(np.ones(mean.size), mean, mean * (ratio - 1))
+    size = mean / (ratio - 1)
+    numbers = stats.nbinom(size, 1 / ratio)
+    likeliest = np.maximum(np.floor((size - 1) * (1 - 1 / ratio)), 0)
+    assert (numbers.logpmf(np.ceil(part.last)) - numbers.logpmf(likeliest)).max() < -40
 
 
 @each_of("grid", [1, 3, 12])

@@ -57,12 +57,13 @@ class Part(NamedTuple):
 
     @property
     def last(self) -> Floats:
-        """Numbers from here on have next to no weight.
+        """Numbers from here on have next to no weight: less than e^−40 of the largest pmf if they are nearly Poisson.
 
-        Nearly Poisson numbers this far above the mean have less than e^−40 of the largest pmf.
+        By Bernstein's inequality, P(N − mean ≥ √(2 v x) + c x) ≤ e^−x for the others, with c = 1 + more/mean their
+        ratio of variance to mean, and v the variance; x is 80.
         """
-        reach = 13 * np.sqrt(self.mean + self.more) + 40
-        return np.where(self.more < self.mean, self.mean + reach, np.inf)
+        ratio = 1 + self.more / self.mean
+        return self.mean + 13 * np.sqrt(self.mean * ratio) + np.where(ratio < 2, 40, 80 * ratio)
 
     def pmf(self, total: Floats, at: Ints | slice = slice(None)) -> Floats:
         """Return the weight times P(N) of the groups ``at`` these places, whose N is in the last axis."""
