@@ -81,7 +81,7 @@ def test_numbers_that_are_left_out_have_next_to_no_weight() -> None:
     part = Part(np.ones(mean.size), mean, mean * (ratio - 1))
     size = mean / (ratio - 1)
     numbers = stats.nbinom(size, 1 / ratio)
-    likeliest = np.maximum(np.floor((size - 1) * (1 - 1 / ratio)), 0)
+    likeliest = np.maximum(np.floor((size - 1) * (ratio - 1)), 0)
     assert (numbers.logpmf(np.ceil(part.last)) - numbers.logpmf(likeliest)).max() < -40
 
 

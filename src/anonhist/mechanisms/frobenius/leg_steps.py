@@ -63,7 +63,7 @@ class Part(NamedTuple):
         ratio of variance to mean, and v the variance; x is 80.
         """
         ratio = 1 + self.more / self.mean
-        return self.mean + 13 * np.sqrt(self.mean * ratio) + np.where(ratio < 2, 40, 80 * ratio)
+        return np.asarray(self.mean + 13 * np.sqrt(self.mean * ratio) + np.where(ratio < 2, 40, 80 * ratio))
 
     def pmf(self, total: Floats, at: Ints | slice = slice(None)) -> Floats:
         """Return the weight times P(N) of the groups ``at`` these places, whose N is in the last axis."""
