@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 from scipy.interpolate import BSpline
 
 from anonhist.formats.files import write
@@ -16,7 +16,7 @@ from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.mechanisms.legs import chain, refit
 from anonhist.mechanisms.legs.chain import LegPosterior, NoisyLegs
 from anonhist.mechanisms.legs.refit import refitted, smooth_legs
-from anonhist.mechanisms.legs.steps import STEPS, Steps, gammaln
+from anonhist.mechanisms.legs.steps import STEPS, Part, Steps, gammaln
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.releases.runs import BY_POSTERIOR
 from anonhist_testing.cases import each_of
@@ -76,6 +76,15 @@ def test_ln_gamma_and_splines_are_those_of_scipy() -> None:
         np.testing.assert_allclose(made, expected, atol=1e-12)
 
 
+def test_numbers_that_are_left_out_have_next_to_no_weight() -> None:
+    mean, ratio = (each.ravel() for each in np.meshgrid(np.geomspace(1e-9, 1e6, 20), np.geomspace(1.0001, 1e6, 20)))
+    part = Part(np.ones(mean.size), mean, mean * (ratio - 1))
+    size = mean / (ratio - 1)
+    numbers = stats.nbinom(size, 1 / ratio)
+    likeliest = np.maximum(np.floor((size - 1) * (ratio - 1)), 0)
+    assert (numbers.logpmf(np.ceil(part.last)) - numbers.logpmf(likeliest)).max() < -40
+
+
 @each_of("grid", [1, 3, 12])
 @each_of("steps", STEPS)
 def test_steps_on_a_grid_keep_their_sum_and_their_mean(steps: Steps, grid: int) -> None:
@@ -92,6 +101,8 @@ def test_steps_on_a_grid_keep_their_sum_and_their_mean(steps: Steps, grid: int) 
     np.testing.assert_allclose((told * places).sum(axis=1), means, rtol=0.01)
     if grid == 1:
         np.testing.assert_allclose(told[1, 30:60], exact[1, :30])
+        each = steps.pmf(first[:, None] + np.arange(3000.0), mean, legs, doubt)
+        np.testing.assert_allclose(told[:, :3000], each, rtol=1e-7, atol=1e-15)
 
 
 def noisy_legs(epsilon: float, seed: int) -> tuple[NoisyRows, Ints]:
@@ -105,6 +116,10 @@ def noisy_legs(epsilon: float, seed: int) -> tuple[NoisyRows, Ints]:
     sums = np.bincount(group, legs).astype(np.int64) + (noise[0] - noise[1])[: int(group[-1]) + 1]
     rows = NoisyRows(sums[group][None], begins[None])
     return rows, np.maximum.accumulate((legs + rng.integers(-5, 6, number))[::-1] + np.arange(number))[::-1]
+
+
+def seen(rows: NoisyRows) -> list[tuple[Ints, NDArray[np.bool_]]]:
+    return [*zip(rows.sums, rows.begins, strict=True)]
 
 
 @each_of("epsilon", [1.0, 0.1])
@@ -121,27 +136,61 @@ def test_runs_fitted_together_are_as_fitted_alone(epsilon: float) -> None:
         assert found.legs[-1] >= 0
 
 
+@each_of("epsilon", [1.0, 0.5, 0.1])
+def test_legs_of_groups_do_not_depend_on_other_groups(epsilon: float) -> None:
+    # Groups of 5 to 60 legs, some of which settle after one round and some after three.
+    rng, batches, given = np.random.default_rng(1), [], []
+    for _ in range(30):
+        number = int(rng.integers(5, 61))
+        steps = rng.poisson(rng.uniform(0.5, 8) * np.arange(1, number + 1) ** rng.uniform(0, 1.5))
+        legs = np.cumsum(steps + 1)[::-1] - 1
+        noise = rng.geometric(1 - np.exp(-epsilon), (2, number))
+        batches.append(NoisyRows.alone((legs + noise[0] - noise[1])[None]))
+        given.append(legs)
+    together = refitted(given, [each for rows in batches for each in seen(rows)], epsilon=epsilon)
+    assert sum(found is not None for found in together) >= 30 * (epsilon > 0.1)
+    for rows, legs, found in zip(batches, given, together, strict=True):
+        (alone,) = refitted([legs], seen(rows), epsilon=epsilon)
+        assert (alone is None) == (found is None)
+        if alone is not None and found is not None:
+            assert alone.legs.tolist() == found.legs.tolist()
+            assert alone.steps is found.steps
+            assert alone.error == pytest.approx(found.error)
+
+
+@each_of("epsilon", [0.5, 0.1])
+def test_products_of_exponentials_are_the_exponentials_of_sums(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, fit = noisy_legs(epsilon, 3)
+    noisy = NoisyLegs.of(rows.sums[0], rows.begins[0], fit, epsilon)
+    mean = np.full(fit.size, 40.0)
+    by_products = LegPosterior(noisy, mean, [STEPS[2]], grid=1)
+    monkeypatch.setattr(chain, "_LARGEST_LOG", 0.0)
+    by_sums = LegPosterior(noisy, mean, [STEPS[2]], grid=1)
+    np.testing.assert_allclose(by_products.means, by_sums.means, rtol=1e-9)
+    np.testing.assert_allclose(by_products.log_evidence, by_sums.log_evidence, rtol=1e-9)
+
+
 def test_what_is_computed_again_is_as_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, fit = noisy_legs(0.1, 3)
-    (kept,) = refitted([fit], rows.sums, rows.begins, epsilon=0.1)
+    (kept,) = refitted([fit], seen(rows), epsilon=0.1)
     monkeypatch.setattr(chain, "_KEPT", 0)
-    (again,) = refitted([fit], rows.sums, rows.begins, epsilon=0.1)
+    (again,) = refitted([fit], seen(rows), epsilon=0.1)
     assert kept is not None
     assert again is not None
     assert kept.legs.tolist() == again.legs.tolist()
     monkeypatch.setattr(refit, "_MOST", fit.size - 1)
-    assert refitted([fit], rows.sums, rows.begins, epsilon=0.1) == [None]
+    assert refitted([fit], seen(rows), epsilon=0.1) == [None]
 
 
 def test_few_legs_and_legs_that_floats_do_not_hold_stay() -> None:
     rows = NoisyRows.alone(np.array([[9, 5, 0, 0], [2**50 + 9, 8, 4, 0], [9, 8, 4, 0]]))
     given = [np.array([9, 4, 0]), np.array([2**50 + 9, 7, 3, 0]), np.array([9, 7, 3, 0])]
-    few, large, other = refitted(given, rows.sums, rows.begins, epsilon=1.0)
+    few, large, other = refitted(given, seen(rows), epsilon=1.0)
     assert few is None
     assert large is None
     assert other is not None
     # Below 0.4 noise scales, noise hides the curve.
-    assert refitted(given, rows.sums, rows.begins, epsilon=0.05) == [None] * 3
+    assert refitted(given, seen(rows), epsilon=0.05) == [None] * 3
 
 
 def errors(data: Profile, epsilon: str, runs: int) -> tuple[float, float]:

@@ -176,8 +176,8 @@ class PartitionMechanism(DrawnMechanism):
         """Fit the legs of all draws again: they are an observation of the true ones with P ∝ q^|difference|."""
         drawn = [FrobeniusCoordinates.of(run.profile) for run in runs]
         legs = [each.legs for each in drawn]
-        alone = [np.ones(each.size, dtype=np.bool_) for each in legs]
-        anew = refitted(legs, legs, alone, epsilon=float(self.epsilon_per_cell))
+        seen = [(each, np.ones(each.size, dtype=np.bool_)) for each in legs]
+        anew = refitted(legs, seen, epsilon=float(self.epsilon_per_cell))
         for run, each, smooth in zip(runs, drawn, anew, strict=True):
             if smooth is None:
                 yield run

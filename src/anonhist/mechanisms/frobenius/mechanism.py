@@ -27,14 +27,15 @@ true ones, and counts only one noise for rows beyond the released Durfee size. `
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.frobenius.posterior import SIZE_IS_ENOUGH, fit_work, pass_work, posterior_medians
+from anonhist.mechanisms.frobenius.posterior import SIZE_IS_ENOUGH, Medians, fit_work, pass_work, posterior_medians
 from anonhist.mechanisms.frobenius.row_band import (
     Guess,
     k_plus_rows,
@@ -57,7 +58,7 @@ from anonhist.mechanisms.frobenius.sum_band import (
     sum_evidence,
     without_shared_bias,
 )
-from anonhist.mechanisms.legs.refit import refitted
+from anonhist.mechanisms.legs.refit import SmoothLegs, refitted
 from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.numeric.arrays import Bools, Floats, Ints
@@ -220,6 +221,22 @@ def evidence_of(released: Sequence[Profile], fits: Fits, *, epsilon: float) -> l
     ]
 
 
+def _fits(
+    places: Ints, noisy: NoisyCoordinates, found: list[Medians], anew: list[SmoothLegs | None] | None, *, epsilon: float
+) -> Fits:
+    """Put the fits of a batch together, with legs that were fitted anew, where they were; None for first fits only."""
+    arms, first = [each.arms for each in found], [each.legs for each in found]
+    if anew is None:
+        return Fits(places, noisy, arms, first, first, [None] * len(found))
+    legs, expected = [], []
+    for size, each, smooth in zip(noisy.sizes, found, anew, strict=True):
+        legs.append(each.legs if smooth is None else smooth.legs)
+        apart = each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error)
+        # If noise dominates, the posterior trusts its priors too much.
+        expected.append(apart if epsilon * size >= SIZE_IS_ENOUGH else None)
+    return Fits(places, noisy, arms, legs, first, expected)
+
+
 _SIMULATED_CELLS = 2**22
 
 
@@ -324,7 +341,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
             many = min(batch, size - begun)
-            yield self._fit(np.arange(many), noise.on_one(public, many), reach=reach, first_only=first_only)
+            yield from self._fit([(np.arange(many), noise.on_one(public, many))], reach=reach, first_only=first_only)
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
         (fits,) = self._fit_each([profile], noise)
@@ -344,33 +361,29 @@ class FrobeniusMechanism(AdditiveMechanism):
     ) -> list[Fits]:
         """Spend the budget on each profile, and fit all of them."""
         drawn = CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)
-        of_many = len(profiles) >= FEWEST
-        fits = [self._fit(*each, reach=reach, first_only=first_only, of_many=of_many) for each in drawn]
+        fits = self._fit(drawn, reach=reach, first_only=first_only, of_many=len(profiles) >= FEWEST)
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
     def _fit(
         self,
-        places: Ints,
-        noisy: NoisyCoordinates,
+        drawn: Iterable[tuple[Ints, NoisyCoordinates]],
         *,
         reach: float = REACH,
         first_only: bool = False,
         of_many: bool = False,
-    ) -> Fits:
-        epsilon = float(self.epsilon_per_cell)
-        sides = noisy.sizes, noisy.arms, noisy.legs
-        found = posterior_medians(*sides, epsilon=epsilon, reach=reach, with_errors=not first_only)
-        arms, first = [each.arms for each in found], [each.legs for each in found]
+    ) -> list[Fits]:
+        """Fit batches of noisy values; legs of all batches are fitted again together, for small batches take long."""
+        epsilon, batches, first = float(self.epsilon_per_cell), [], []
+        for places, noisy in drawn:
+            sides = noisy.sizes, noisy.arms, noisy.legs
+            found = posterior_medians(*sides, epsilon=epsilon, reach=reach, with_errors=not first_only)
+            batches.append((places, noisy, found))
+            first += [each.legs for each in found]
         if first_only:
-            return Fits(places, noisy, arms, first, first, [None] * len(found))
-        legs, expected = [], []
-        anew = refitted(first, noisy.legs.sums, noisy.legs.begins, epsilon=epsilon, of_many=of_many)
-        for size, each, smooth in zip(noisy.sizes, found, anew, strict=True):
-            legs.append(each.legs if smooth is None else smooth.legs)
-            apart = each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error)
-            # If noise dominates, the posterior trusts its priors too much.
-            expected.append(apart if epsilon * size >= SIZE_IS_ENOUGH else None)
-        return Fits(places, noisy, arms, legs, first, expected)
+            return [_fits(*batch, None, epsilon=epsilon) for batch in batches]
+        seen = [each for _, noisy, _ in batches for each in zip(noisy.legs.sums, noisy.legs.begins, strict=True)]
+        anew = iter(refitted(first, seen, epsilon=epsilon, of_many=of_many))
+        return [_fits(*batch, [*islice(anew, len(batch[0]))], epsilon=epsilon) for batch in batches]
 
     def _published(self, fits: Fits) -> list[Profile]:
         """Return the published profile of each run."""

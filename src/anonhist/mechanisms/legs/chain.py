@@ -12,9 +12,10 @@ of one array, so that one pass computes them all. ``epsilon`` is the rate of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -27,6 +28,10 @@ _TINY = 1e-300
 _NEXT_TO_NOTHING = 1e-18
 # Half-width of a window in noise scales 1/ε.
 _REACH = 8.0
+# Exponentials of more are not multiplied.
+_LARGEST_LOG = 300.0
+# So many moves of groups with several legs are computed together.
+_TOGETHER = 2**14
 # At most so many values of groups with several legs are kept from one pass to the other.
 _KEPT = 2**24
 # The last leg may be as long as it likes: it has no step that the curve knows.
@@ -58,8 +63,7 @@ class NoisyLegs:
 
     def chosen(self, runs: Ints) -> NoisyLegs:
         """Return these runs, in this order; a run may come twice."""
-        ends = np.cumsum(self.groups)
-        at = np.concatenate([np.arange(ends[run] - self.groups[run], ends[run]) for run in runs.tolist()])
+        at = _places(self.begins[runs], self.groups[runs])
         return NoisyLegs(self.epsilon, self.groups[runs], self.legs[at], self.sums[at], self.fit[at])
 
     @classmethod
@@ -109,10 +113,9 @@ class NoisyLegs:
         ends = np.cumsum(self.numbers)
         return np.asarray(ends[self.run] - 1 - self.first)
 
-    def legs_at(self, run: int) -> slice:
-        """Return the places of the legs of one run."""
-        end = int(np.cumsum(self.numbers)[run])
-        return slice(end - int(self.numbers[run]), end)
+    def legs_at(self, runs: Ints) -> Ints:
+        """Return the places of the legs of these runs, one after the other."""
+        return _places((np.cumsum(self.numbers) - self.numbers)[runs], self.numbers[runs])
 
     def before(self, values: Floats) -> Floats:
         """Return for each leg the sum of the values of those before it in its group."""
@@ -157,8 +160,11 @@ class LegPosterior:
             found[at] = getattr(steps, of)(*(values[at] for values in given))
         return found
 
-    def _kernels(self, legs: Floats) -> tuple[Floats, Floats]:
-        """Return the distribution of each group's step by the distance of states of adjacent windows, and its scale."""
+    def _kernels(self, legs: Floats, order: Ints) -> tuple[Floats, Floats]:
+        """Return the distribution of each group's step by the distance of states of adjacent windows, and its scale.
+
+        Groups are in this order.
+        """
         noisy, width = self._noisy, self._width
         following = np.append(self._low[1:], 0)
         first = self._low - following - noisy.legs - self._grid * (width - 1)
@@ -173,7 +179,8 @@ class LegPosterior:
                     first[at], 2 * width - 1, self._grid, self.mean[at], legs[at], self._doubt[at]
                 )
         peaks = np.maximum(kernels.max(axis=1), _TINY)
-        return kernels / peaks[:, None], np.log(peaks)
+        kernels /= peaks[:, None]
+        return kernels[order], np.log(peaks)[order]
 
     def _last(self, states: Ints, legs: Floats, at: Ints) -> Floats:
         """Return the prior weight of the states of the last groups, whose step has a free end."""
@@ -184,82 +191,143 @@ class LegPosterior:
         return np.asarray(known + free.pmf(total) + 1e-12 * (total >= 0))
 
     def _run(self) -> None:
-        """Go through the groups of all runs, from the last to the first and back."""
+        """Go through the groups of all runs, from the last to the first and back.
+
+        Arrays hold the last groups of all runs first, longer runs before shorter ones, then those before them, and so
+        on: one slice, a layer, has all groups at one place. States of following groups are in falling order, so that
+        moves are windows of kernels.
+        """
         noisy, width = self._noisy, self._width
-        legs, ends, every = noisy.legs.astype(np.float64), np.cumsum(noisy.groups), np.arange(noisy.groups.size)
-        spread = self.mean * self._part_variance * self._each("spread", self.mean, legs)
-        kernels, log_scale = self._kernels(legs)
-        moves = np.lib.stride_tricks.sliding_window_view(kernels[:, ::-1], width, axis=1)[:, ::-1]
-        states = self._low[:, None] + self._grid * np.arange(width)
+        longer, self._order, self._layers = _in_layers(noisy.groups)
+        legs = noisy.legs.astype(np.float64)
+        self._spread = self.mean * self._part_variance * self._each("spread", self.mean, legs)
+        kernels, log_scale = self._kernels(legs, self._order)
+        self._moves = np.lib.stride_tricks.sliding_window_view(kernels, width, axis=1)
+        self._states = self._low[self._order, None] + self._grid * np.arange(width)
+        self._several = noisy.legs[self._order] > 1
+        self._together = max(1, _TOGETHER // width**2)
+        self._room = np.empty((4, self._together, width, width))
+        self._kept: dict[tuple[int, int], Floats] = {}
+        own = self._own(legs)
+        found, evidence = self._forth(own, log_scale)
+        self.log_evidence = np.empty(longer.size)
+        self.log_evidence[longer] = evidence
+        self._back(own, found)
+        self._summarize(found)
+
+    def _own(self, legs: Floats) -> Floats:
+        """Return what was seen of each single leg, and of the last groups, whose following leg is −1."""
+        noisy, states, last = self._noisy, self._states, self._layers[0]
         # All later legs are different.
-        own = (states >= noisy.left[:, None]).astype(np.float64)
-        is_single = noisy.legs == 1
-        own[is_single] *= _decay(noisy.epsilon * (states[is_single] - noisy.sums[is_single, None]))
-        found, inside = np.empty((legs.size, width)), {}
-        is_kept = int((~is_single).sum()) * width**2 <= _KEPT
+        own = (states >= noisy.left[self._order, None]).astype(np.float64)
+        single = np.flatnonzero(~self._several)
+        own[single] *= _decay(noisy.epsilon * (states[single] - noisy.sums[self._order[single], None]))
+        own[last] *= self._last(states[last], legs, self._order[last])
+        for grouped in self._a_few(last):
+            own[grouped] *= self._likelihood(grouped, np.full((1, 1, 1), -1))[:, :, 0]
+        return own
 
-        def joint_of(at: Ints) -> Floats:
-            """Return the steps of groups, and the likelihood of those with several legs."""
-            joint = np.array(moves[at])
-            if (several := ~is_single[at]).any():
-                some = at[several]
-                apart = states[some, :, None], states[some + 1, None, :]
-                joint[several] *= self._likelihood(some, *apart, spread)
-            return joint
+    def _a_few(self, layer: slice) -> Iterator[Ints]:
+        """Yield the places of groups with several legs of a layer, a few at a time."""
+        some = layer.start + np.flatnonzero(self._several[layer])
+        return (some[begin : begin + self._together] for begin in range(0, some.size, self._together))
 
-        # What was seen of the last group, whose following leg is −1.
-        last = ends - 1
-        own[last] *= self._last(states[last], legs, last)
-        grouped = last[~is_single[last]]
-        own[grouped] *= self._likelihood(grouped, states[grouped, :, None], np.full((1, 1), -1), spread)[:, :, 0]
-        after = np.empty((every.size, width))
-        self.log_evidence = np.zeros(every.size)
-        for back in range(1, int(noisy.groups.max()) + 1):
+    def _joints(self, back: int) -> Iterator[tuple[Ints, Floats]]:
+        """Yield some groups of a layer with several legs, and their moves times their likelihood, until all are done.
+
+        They are overwritten by the next ones.
+        """
+        here, following = self._layers[back].start, self._layers[back - 1].start
+        for at in self._a_few(self._layers[back]):
+            key = back, int(at[0])
+            if key in self._kept:
+                joint = self._kept.pop(key)
+            else:
+                joint = self._likelihood(at, self._states[at - here + following, None, ::-1])
+                joint *= self._moves[at]
+                if self._is_kept:
+                    self._kept[key] = joint.copy()
+            yield at - here, joint
+
+    @property
+    def _is_kept(self) -> bool:
+        return int(self._several.sum()) * self._width**2 <= _KEPT
+
+    def _forth(self, own: Floats, log_scale: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of states, given what was seen from there to the end, and each run's log evidence."""
+        runs = self._layers[0].stop
+        found, after, evidence = np.empty(own.shape), np.empty((runs, self._width)), np.zeros(runs)
+        for back, here in enumerate(self._layers):
             pulse()
-            mine = every[noisy.groups >= back] if back > 1 else every
-            at = ends[mine] - back
-            weight = own[at]
-            if back > 1:
-                joint = joint_of(at)
-                if is_kept and not is_single[at].all():
-                    inside[back] = joint
-                weight *= _positive(np.matmul(joint, after[mine, :, None])[:, :, 0])
+            weight, many = own[here], here.stop - here.start
+            if back:
+                reached = np.vecdot(self._moves[here], after[:many, None, ::-1])
+                for at, joint in self._joints(back):
+                    reached[at] = np.matmul(joint, after[at, ::-1, None])[:, :, 0]
+                weight = weight * _positive(reached)
             peak = np.maximum(weight.max(axis=1), _TINY)
-            self.log_evidence[mine] += np.log(peak) + log_scale[at]
-            after[mine] = found[at] = weight / peak[:, None]
-        self.log_evidence += np.log(np.maximum(after.sum(axis=1), _TINY))
-        before = np.ones((every.size, width))
-        for back in range(int(noisy.groups.max()), 1, -1):
+            evidence[:many] += np.log(peak) + log_scale[here]
+            after[:many] = found[here] = weight / peak[:, None]
+        return found, evidence + np.log(np.maximum(after.sum(axis=1), _TINY))
+
+    def _back(self, own: Floats, found: Floats) -> None:
+        """Multiply the weights of states by what was seen before, and scale them to one."""
+        before = np.ones((self._layers[0].stop, self._width))
+        for back in range(len(self._layers) - 1, 0, -1):
             pulse()
-            mine = every[noisy.groups >= back]
-            at = ends[mine] - back
-            joint = inside.pop(back) if back in inside else joint_of(at)
-            reached = _positive(np.matmul((before[mine] * own[at])[:, None, :], joint)[:, 0])
-            before[mine] = reached / reached.max(axis=1, keepdims=True)
-            found[at + 1] *= before[mine]
+            here, following = self._layers[back], self._layers[back - 1].start
+            many = here.stop - here.start
+            carried = before[:many] * own[here]
+            reached = np.vecdot(self._moves[here], carried[:, None, :])
+            for at, joint in self._joints(back):
+                reached[at] = np.matmul(carried[at, None, :], joint)[:, 0]
+            reached = _positive(reached[:, ::-1])
+            before[:many] = reached / reached.max(axis=1, keepdims=True)
+            found[following : following + many] *= before[:many]
         found /= np.maximum(found.sum(axis=1, keepdims=True), _TINY)
-        self._summarize(found, states)
 
-    def _likelihood(self, at: Ints, first: Ints, following: Ints, spread: Floats) -> Floats:
-        """Return E q^|S − S̃| of groups of two or more legs, given their first legs and those of the next groups."""
+    def _likelihood(self, at: Ints, following: Ints) -> Floats:
+        """Return E q^|S − S̃| of these groups of two or more legs, given their first legs and those of the next groups.
+
+        It is overwritten by the next call.
+        """
         noisy, epsilon = self._noisy, self._noisy.epsilon
-        legs, sums, part = (each[at, None, None] for each in (noisy.legs, noisy.sums, self._mean_part))
+        given = noisy.legs, noisy.sums, self._mean_part, self._spread
+        legs, sums, part, spread = (each[self._order[at], None, None] for each in given)
         # The sum is ℓ x − ℓ(ℓ − 1)/2 − N · part, with N = x − following − ℓ.
-        middle = (
-            epsilon * ((legs - part) * first - (legs * (legs - 1) / 2 - part * legs + sums))
-            + epsilon * part * following
+        centre = following[:, :, following.shape[2] // 2, None]
+        own = epsilon * (
+            (legs - part) * self._states[at, :, None] - (legs * (legs - 1) / 2 - part * legs + sums) + part * centre
         )
-        apart = epsilon * np.sqrt(3 * spread[at, None, None])
-        return np.asarray((4 * _decay(middle) + _decay(middle + apart) + _decay(middle - apart)) / 6)
+        other = epsilon * part * (following - centre)
+        apart = epsilon * np.sqrt(3 * spread)
+        if np.abs(own).max() + np.abs(other).max() + apart.max() > _LARGEST_LOG:
+            middle = own + other
+            return np.asarray((4 * _decay(middle) + _decay(middle + apart) + _decay(middle - apart)) / 6)
+        # e^−|t| is the smaller of e^t and e^−t, and these are products.
+        up, down, one, found = self._room[:, : at.size, :, : following.shape[2]]
+        further = np.exp(apart)
+        np.multiply(np.exp(own), np.exp(other), out=up)
+        np.divide(1, up, out=down)
+        np.minimum(up, down, out=found)
+        found *= 4
+        for factor in (further, further**-2):
+            up *= factor
+            down /= factor
+            found += np.minimum(up, down, out=one)
+        found /= 6
+        return np.asarray(found)
 
-    def _summarize(self, found: Floats, states: Ints) -> None:
-        every, grid = np.arange(len(found)), self._grid
+    def _summarize(self, found: Floats) -> None:
+        every, grid, states, order = np.arange(len(found)), self._grid, self._states, self._order
         below = np.cumsum(found, axis=1)
         at = np.argmax(below >= 0.5, axis=1)
         share = (0.5 - below[every, at] + found[every, at]) / np.maximum(found[every, at], _TINY)
-        self.medians = states[every, at] + (0.0 if grid == 1 else (share - 0.5) * grid)
-        self.means = (found * states).sum(axis=1)
-        self.deviations = (found * np.abs(states - self.medians[:, None])).sum(axis=1)
+        medians = states[every, at] + (0.0 if grid == 1 else (share - 0.5) * grid)
+        deviations = (found * np.abs(states - medians[:, None])).sum(axis=1)
+        self.medians, self.means, self.deviations = np.empty((3, len(found)))
+        self.medians[order], self.deviations[order] = medians, deviations
+        self.means[order] = (found * states).sum(axis=1)
 
     def legs_of(self, first: Floats) -> Floats:
         """Return all legs, given the first of each group: by the shares of steps, and moved towards the noisy sum.
@@ -294,6 +362,20 @@ class LegPosterior:
         following[last] = self.deviations[last]
         each = (1 - share) * self.deviations[noisy.group] + share * following[noisy.group]
         return np.asarray(np.add.reduceat(each, noisy.first[noisy.begins]))
+
+
+def _in_layers(groups: Ints) -> tuple[Ints, Ints, list[slice]]:
+    """Return runs, longer ones first; the groups of all runs, layer by layer; and the places of each layer."""
+    longer = np.argsort(-groups, kind="stable")
+    counts = np.cumsum(np.bincount(groups)[:0:-1])[::-1].tolist()
+    ends = np.cumsum(groups)[longer]
+    order = np.concatenate([ends[:many] - back for back, many in enumerate(counts, 1)])
+    return longer, order, [slice(end - many, end) for many, end in zip(counts, accumulate(counts), strict=True)]
+
+
+def _places(begins: Ints, counts: Ints) -> Ints:
+    """Return so many adjacent places from each beginning, one after the other."""
+    return np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
 
 
 def _decay(exponent: Floats) -> Floats:

@@ -28,14 +28,14 @@ _FEWEST, _FEWEST_OF_MANY = 4, 12
 _HIDDEN = 0.4
 # Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
 _LARGEST, _MOST = 2**50, 2**16
-# About so many legs are fitted together.
-_TOGETHER = 256
+# About so many legs are fitted together: more take less time each, up to where their values leave a cache.
+_FEWEST_TOGETHER, _MOST_TOGETHER, _TOGETHER = 256, 1024, 4096
 _ROUNDS = 3
 # Chains with this much less log evidence are no longer fitted: at first, and later.
 _FAR_BEHIND, _BEHIND = 30.0, 10.0
 # Steps of grids in noise scales.
 _COARSE, _FINE, _TWO = 0.4, 0.1, 0.2
-# Rounds end when ln μ changes by less, as a root mean square.
+# The rounds of a run end when ln μ changes by less, as a root mean square.
 _SETTLED = 0.01
 # Penalties λ of second differences: at first, and those to choose from; and the dispersion that weighs their evidence.
 _FIRST_PENALTY, _PENALTIES = 1.0, np.array([3.0, 0.1])
@@ -53,29 +53,25 @@ class SmoothLegs:
 
 
 def refitted(
-    legs: Sequence[Ints],
-    sums: Sequence[Ints] | Ints,
-    begins: Sequence[Bools] | Bools,
-    *,
-    epsilon: float,
-    of_many: bool = False,
+    legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilon: float, of_many: bool = False
 ) -> list[SmoothLegs | None]:
     """Return the legs of each run with smooth steps, given first fits of them; None where these stay.
 
-    ``sums`` are the noisy sums of groups of legs at each position, ``begins`` tells where groups begin. ``of_many``
+    ``seen`` has, for each run, the noisy sums of groups of legs at each position, and where groups begin. ``of_many``
     says whether the runs are of many groups that were released together.
     """
     fewest = _FEWEST_OF_MANY if of_many else _FEWEST
     found: list[SmoothLegs | None] = [None] * len(legs)
-    # Runs of about the same size are fitted together.
+    # Runs of about the same size are fitted together; where noise is large, each leg has many values.
+    together_legs = int(np.clip(_TOGETHER * epsilon, _FEWEST_TOGETHER, _MOST_TOGETHER))
     fewest = max(fewest, math.ceil(_HIDDEN / epsilon))
     order = [run for run, leg in enumerate(legs) if fewest <= leg.size <= _MOST and int(leg[0]) < _LARGEST]
     order.sort(key=lambda run: legs[run].size)
     while order:
         longest = legs[order[-1]].size
-        together = [run for run in order[-max(1, _TOGETHER // longest) :] if 2 * legs[run].size >= longest]
+        together = [run for run in order[-max(1, together_legs // longest) :] if 2 * legs[run].size >= longest]
         del order[-len(together) :]
-        chains = [NoisyLegs.of(sums[run], begins[run], legs[run], epsilon) for run in together]
+        chains = [NoisyLegs.of(*seen[run], legs[run], epsilon) for run in together]
         first = np.concatenate([legs[run] for run in together]).astype(np.float64)
         for run, smooth in zip(together, smooth_legs(NoisyLegs.joined(chains), first), strict=True):
             found[run] = smooth
@@ -92,38 +88,68 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     # A chain is a run with one of the distributions of steps and, later, one of the penalties.
     runs, kinds = np.divmod(np.arange(many * len(STEPS)), len(STEPS))
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
-    seen = _steps_of(chains, np.concatenate([first[noisy.legs_at(run)] for run in runs.tolist()]))
-    share, change = np.ones_like(seen), np.inf
+    seen = _steps_of(chains, first[noisy.legs_at(runs)])
+    share, settled = np.ones_like(seen), []
     coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, curves.start(runs, seen))
     mean = curves.mean(runs, coefficients)
-    for number in range(_ROUNDS + 1):
-        is_last = number == _ROUNDS or change < _SETTLED
-        steps = [STEPS[kind] for kind in kinds.tolist()]
-        posterior = LegPosterior(chains, mean, steps, grid=fine if is_last else coarse)
+    for number in range(_ROUNDS):
+        posterior = LegPosterior(chains, mean, [STEPS[kind] for kind in kinds.tolist()], grid=coarse)
         evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
-        best = np.full(many, -np.inf)
-        np.maximum.at(best, runs, evidence)
-        if is_last:
-            break
-        kept = np.flatnonzero(evidence >= best[runs] - (_BEHIND if number else _FAR_BEHIND))
+        kept = np.flatnonzero(evidence >= _best(runs, evidence, many)[runs] - (_BEHIND if number else _FAR_BEHIND))
         if not number:
             kept = np.repeat(kept, len(_PENALTIES))
         penalty = penalty[kept] if number else np.resize(_PENALTIES, kept.size)
+        at = chains.legs_at(kept)
         seen, share, before = (
-            np.concatenate([each[chains.legs_at(at)] for at in kept.tolist()])
+            each[at]
             for each in (_steps_of(chains, posterior.legs_of(posterior.means)), posterior.ordinary_share(), mean)
         )
         runs, kinds, chains = runs[kept], kinds[kept], chains.chosen(kept)
         coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, coefficients[kept])
         mean = curves.mean(runs, coefficients)
         squares = np.add.reduceat(np.log(mean / before) ** 2, np.cumsum(chains.numbers) - chains.numbers)
-        change = float(np.sqrt(squares / chains.numbers).max())
+        # A run goes on until all its chains have settled, whatever the others do.
+        change = _best(runs, np.sqrt(squares / chains.numbers), many)[runs]
+        going = (change >= _SETTLED) & (number + 1 < _ROUNDS)
+        state = runs, kinds, penalty, coefficients, share, mean
+        settled.append(_some(chains, np.flatnonzero(~going), *state))
+        if not going.any():
+            break
+        runs, kinds, penalty, coefficients, share, mean = _some(chains, np.flatnonzero(going), *state)
+        chains = noisy.chosen(runs)
+    runs, kinds, penalty, coefficients, share, mean = (np.concatenate(each) for each in zip(*settled, strict=True))
+    steps = [STEPS[kind] for kind in kinds.tolist()]
+    chains = noisy.chosen(runs)
+    posterior = LegPosterior(chains, mean, steps, grid=fine)
+    evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
     legs, error = posterior.legs_of(posterior.medians), posterior.expected_error()
     found: dict[int, SmoothLegs] = {}
-    for at in np.flatnonzero(evidence == best[runs]).tolist():
-        whole = _strictly_falling(legs[chains.legs_at(at)])
-        found.setdefault(int(runs[at]), SmoothLegs(whole, steps[at], float(error[at])))
+    for best in np.flatnonzero(evidence == _best(runs, evidence, many)[runs]).tolist():
+        whole = _strictly_falling(legs[chains.legs_at(np.array([best]))])
+        found.setdefault(int(runs[best]), SmoothLegs(whole, steps[best], float(error[best])))
     return [found[run] for run in range(many)]
+
+
+def _some(
+    noisy: NoisyLegs,
+    chosen: Ints,
+    runs: Ints,
+    kinds: Ints,
+    penalty: Floats,
+    coefficients: Floats,
+    share: Floats,
+    mean: Floats,
+) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
+    """Return the chosen ones of all that is known of chains; shares and means are those of all their legs."""
+    at = noisy.legs_at(chosen)
+    return runs[chosen], kinds[chosen], penalty[chosen], coefficients[chosen], share[at], mean[at]
+
+
+def _best(runs: Ints, values: Floats, many: int) -> Floats:
+    """Return the largest of the values of the chains of each run."""
+    best = np.full(many, -np.inf)
+    np.maximum.at(best, runs, values)
+    return best
 
 
 def _steps_of(noisy: NoisyLegs, legs: Floats) -> Floats:

@@ -25,15 +25,27 @@ _FEW = 4
 # Cells this near zero are summed up in full.
 _NEAR_ZERO = 2
 _NEAR_ONE = 1e-9
+# Exponentials of less take several times as long, and are next to nothing.
+_LEAST_LOG = -690.0
+# So many values are computed together.
+_TOGETHER = 2**13
 
 
 def gammaln(x: Floats) -> Floats:
-    """Return ln Γ(x), x > 0, to within 3·10⁻¹⁰, by Stirling's series at x + 8; SciPy takes long to load."""
-    far, product = x + 8.0, np.array(x)
-    for k in range(1, 8):
-        product *= x + k
-    series = (1 / 12 - (1 / 360 - 1 / (1260 * far**2)) / far**2) / far
-    return np.asarray((far - 0.5) * np.log(far) - far + 0.9189385332046727 + series - np.log(product))
+    """Return ln Γ(x), x > 0, to within 3·10⁻¹⁰, by Stirling's series at x, or x + 8; SciPy takes long to load."""
+    is_far = bool((x >= 8).all())
+    far = x if is_far else x + 8.0
+    inverse = 1 / far
+    square = inverse * inverse
+    found = (1 / 12 - (1 / 360 - square / 1260) * square) * inverse
+    found += 0.9189385332046727 - far
+    found += (far - 0.5) * np.log(far)
+    if not is_far:
+        product = np.array(x)
+        for k in range(1, 8):
+            product *= x + k
+        found -= np.log(product)
+    return np.asarray(found)
 
 
 class Part(NamedTuple):
@@ -43,14 +55,75 @@ class Part(NamedTuple):
     mean: Floats
     more: Floats
 
+    @property
+    def last(self) -> Floats:
+        """Numbers from here on have next to no weight: less than e^−40 of the largest pmf if they are nearly Poisson.
+
+        By Bernstein's inequality, P(N − mean ≥ √(2 v x) + c x) ≤ e^−x for the others, with c = 1 + more/mean their
+        ratio of variance to mean, and v the variance; x is 80.
+        """
+        ratio = 1 + self.more / self.mean
+        return np.asarray(self.mean + 13 * np.sqrt(self.mean * ratio) + np.where(ratio < 2, 40, 80 * ratio))
+
     def pmf(self, total: Floats, at: Ints | slice = slice(None)) -> Floats:
         """Return the weight times P(N) of the groups ``at`` these places, whose N is in the last axis."""
-        found, mean = np.maximum(total, 0.0), self.mean[at][..., None]
-        size = mean**2 / np.maximum(self.more[at][..., None], 1e-9)
-        log = found * -np.log1p(size / mean) - size * np.log1p(mean / size)
-        if not (np.abs(size - 1) < _NEAR_ONE).all():
-            log += gammaln(found + size) - gammaln(size) - gammaln(found + 1)
-        return np.where(total >= 0, self.weight[at][..., None] * np.exp(log), 0.0)
+        weight, *shape = (each[at][:, None] for each in self)
+        found = np.empty(total.shape)
+        for here in _blocks(*total.shape):
+            log = _log_pmf(np.maximum(total[here], 0.0), *(each[here] for each in shape))
+            found[here] = np.exp(np.maximum(log, _LEAST_LOG, out=log), out=log)
+        found *= weight
+        found *= total >= 0
+        return found
+
+    def add_run(self, first: Ints, into: Floats) -> None:
+        """Add the weight times P(N), N = ``first``, ``first`` + 1, … for each group, to the values ``into``.
+
+        P(N + 1)/P(N) = (N + size)/(N + 1) · mean/(mean + size), size = mean²/more.
+        """
+        last = self.last
+        low, high = np.maximum(-first, 0), np.minimum(np.ceil(last) - first, into.shape[1])
+        blocks = [here for here in _blocks(*into.shape) if (high[here] > low[here]).any()]
+        columns = [slice(int(low[here].min()), int(high[here].max())) for here in blocks]
+        size = _size(self.mean, self.more)
+        begin = np.zeros(len(first))
+        for here, column in zip(blocks, columns, strict=True):
+            begin[here] = np.maximum(first[here] + column.start, 0)
+        base, share = _log_pmf(begin, self.mean, self.more), self.mean / (self.mean + size)
+        for here, column in zip(blocks, columns, strict=True):
+            numbers = first[here, None] + np.arange(float(column.start), column.stop)
+            is_there = (numbers >= 0) & (numbers < last[here, None])
+            before = np.maximum(numbers[:, :-1], 0.0)
+            ratio = before + size[here, None]
+            ratio /= before + 1
+            ratio *= share[here, None]
+            log = np.empty(numbers.shape)
+            log[:, 0] = base[here]
+            np.log(ratio, out=log[:, 1:])
+            log[:, 1:] *= numbers[:, :-1] >= 0
+            np.cumsum(log, axis=1, out=log)
+            pmf = np.exp(np.maximum(log, _LEAST_LOG, out=log), out=log)
+            pmf *= is_there
+            pmf *= self.weight[here, None]
+            into[here, column] += pmf
+
+
+def _size(mean: Floats, more: Floats) -> Floats:
+    return np.asarray(mean**2 / np.maximum(more, 1e-9))
+
+
+def _log_pmf(found: Floats, mean: Floats, more: Floats) -> Floats:
+    size = _size(mean, more)
+    log = found * -np.log1p(size / mean) - size * np.log1p(mean / size)
+    if not (np.abs(size - 1) < _NEAR_ONE).all():
+        log += gammaln(found + size) - gammaln(size) - gammaln(found + 1)
+    return np.asarray(log)
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Yield slices of rows whose values fit into a cache: larger arrays take several times as long a value."""
+    most = max(1, _TOGETHER // columns)
+    return (slice(first, first + most) for first in range(0, rows, most))
 
 
 @dataclass(frozen=True)
@@ -107,17 +180,21 @@ class Steps:
         Numbers between two points of the grid count with each of them, more with the nearer one, so that means do not
         change. Cell j holds those from its point on; where a pmf is smooth, a few values stand for all of a cell.
         """
-        if grid == 1:
-            return self.pmf(first[:, None] + np.arange(float(cells)), mean, legs, doubt)
+        if grid <= _FEW:
+            pmf = np.zeros((len(first), (cells + 1) * grid))
+            for part in self.parts(mean, legs, doubt):
+                part.add_run(first - grid, pmf)
+            each = pmf.reshape(len(first), cells + 1, grid)
+            following = each @ (np.arange(grid) / grid)
+            own = each.sum(axis=2) - following
+            return np.asarray(own[:, 1:] + following[:, :-1])
         begins = first[:, None] + grid * np.arange(-1, cells)
         own, following = np.zeros((2, *begins.shape))
         for part in self.parts(mean, legs, doubt):
             deviation = np.sqrt(part.mean + part.more)[:, None]
-            # Nearly Poisson numbers this far above the mean have less than e^−40 of the largest pmf.
-            last = np.where(part.more < part.mean, part.mean + 13 * deviation[:, 0] + 40, np.inf)
-            is_there = (begins > -grid) & (begins < last[:, None])
+            is_there = (begins > -grid) & (begins < part.last[:, None])
             # A pmf may peak or jump at zero.
-            is_rough = (deviation < grid) | (begins < _NEAR_ZERO * grid) | (grid <= _FEW)
+            is_rough = (deviation < grid) | (begins < _NEAR_ZERO * grid)
             for cell, values in ((is_there & is_rough, grid), (is_there & ~is_rough, _FEW)):
                 at = np.nonzero(cell)
                 into = (np.arange(values) + 0.5) * grid / values - 0.5
