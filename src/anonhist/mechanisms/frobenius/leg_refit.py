@@ -2,8 +2,9 @@
 
 The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
 :mod:`~anonhist.mechanisms.frobenius.leg_chain`; of five distributions of steps and two penalties, each run keeps those
-with the largest evidence. In the maximization, steps count by the probability that they are ordinary: μ is then the
-mean of ordinary steps, not of cliques and heaps. All rounds but the last are on a coarse grid.
+with the largest evidence, but wide distributions, as that of first fits, unless others have clearly more. In the
+maximization, steps count by the probability that they are ordinary: μ is then the mean of ordinary steps, not of
+cliques and heaps. All rounds but the last are on a coarse grid.
 
 All of it is a function of a release's noisy values: it costs no budget. Why it is so, and what was tried, is in
 docs/decisions/0014-smooth-legs.md.
@@ -42,6 +43,8 @@ _SETTLED = 0.01
 _FIRST_PENALTY, _PENALTIES = 1.0, np.array([3.0, 0.1])
 _DISPERSION = 0.3
 _LEAST_LOG, _MOST_LOG = -30.0, 40.0
+# Least absolute differences are least squares weighted anew, with differences of at least so much.
+_REWEIGHTINGS, _ALIKE = 6, 0.3
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,18 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
     seen = _steps_of(chains, np.concatenate([first[noisy.legs_at(run)] for run in runs.tolist()]))
     share, change = np.ones_like(seen), np.inf
-    coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, curves.start(runs, seen))
+    start, typical = curves.starts(_steps_of(noisy, first))
+    coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, start[runs])
+    # Among heaps, a first curve through means would take all steps for heavy ones.
+    heaped = np.array([steps.heaps for steps in STEPS])[kinds]
+    coefficients[heaped] = typical[runs[heaped]]
     mean = curves.mean(runs, coefficients)
     for number in range(_ROUNDS + 1):
         is_last = number == _ROUNDS or change < _SETTLED
         steps = [STEPS[kind] for kind in kinds.tolist()]
         posterior = LegPosterior(chains, mean, steps, grid=fine if is_last else coarse)
         evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
+        evidence += np.array([each.odds for each in steps])
         best = np.full(many, -np.inf)
         np.maximum.at(best, runs, evidence)
         if is_last:
@@ -153,10 +161,16 @@ class _Curves:
             self._ridge[at, :many, :many] = 1e-8 * np.eye(many)
         self._rank = np.array([designs[number].shape[1] - 2 for number in numbers.tolist()])
 
-    def start(self, runs: Ints, steps: Floats) -> Floats:
-        """Return coefficients for the logarithms of these steps of some runs."""
-        basis, seen = self._basis[runs], self._padded(runs, np.log(np.maximum(steps, 0) + 0.5))
-        return _solved(self._precision(runs, 1.0, np.full(runs.size, _FIRST_PENALTY)), basis, seen)
+    def starts(self, steps: Floats) -> tuple[Floats, Floats]:
+        """Return coefficients for the logarithms of the steps of all runs: least squares, and least |differences|."""
+        runs, weight = np.arange(self._numbers.size), np.ones(self._basis.shape[:2])
+        seen, penalty = self._padded(runs, np.log(np.maximum(steps, 0) + 0.5)), np.full(runs.size, _FIRST_PENALTY)
+        found = [_solved(self._precision(runs, weight, penalty), self._basis, seen)]
+        for _ in range(_REWEIGHTINGS):
+            apart = np.abs(seen - (self._basis @ found[-1][:, :, None])[:, :, 0])
+            weight = 1 / np.maximum(apart, _ALIKE)
+            found.append(_solved(self._precision(runs, weight, penalty), self._basis, weight * seen))
+        return found[0], found[-1]
 
     def fit(
         self, runs: Ints, steps: Floats, share: Floats, dispersion: Floats, penalty: Floats, coefficients: Floats
