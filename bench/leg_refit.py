@@ -58,7 +58,7 @@ def shapes() -> dict[str, ah.Profile]:
 
 
 def held_out() -> dict[str, ah.Profile]:
-    """List shapes that nothing was tuned to."""
+    """List shapes that nothing was tuned to, and the saw, for which there is a distribution with heaps."""
     rng = np.random.default_rng(2)
     made = {
         "Pareto, exponent 1.2": np.floor(rng.pareto(1.2, 30_000) + 1).clip(1, 10**6),
@@ -75,6 +75,11 @@ def held_out() -> dict[str, ah.Profile]:
         "capped at 20": np.minimum(rng.zipf(1.4, 8000), 20),
         "300 labels, Poisson mean 60": rng.poisson(60, 300),
         "Zipf with a gap": np.where((zipf := rng.zipf(1.6, 10_000).clip(1, 10**5)) < 10, zipf, zipf + 90),
+        "saw: 60 labels of each 7th count": np.repeat(counts := np.arange(1, 200), np.where(counts % 7, 1, 60)),
+        "a curve with random heaps": np.repeat(
+            counts := np.arange(1, 300),
+            1 + rng.poisson(4 * (150 / counts) ** 0.7) + (rng.random(299) < 0.07) * rng.integers(20, 400, 299),
+        ),
     }
     return {name: ah.Profile.from_counts(counts[counts > 0].astype(np.int64)) for name, counts in made.items()}
 

@@ -19,7 +19,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from anonhist.mechanisms.legs.steps import STEPS, Part, Steps
+from anonhist.mechanisms.legs.steps import Part, Steps
 from anonhist.numeric.arrays import Bools, Floats, Ints
 from anonhist.numeric.pulse import pulse
 
@@ -35,9 +35,11 @@ _TOGETHER = 2**14
 # At most so many values of groups with several legs are kept from one pass to the other.
 _KEPT = 2**24
 # The last leg may be as long as it likes: it has no step that the curve knows.
-_FREE_END, _OTHER_END = 0.3, STEPS[3]
+_FREE_END, _OTHER_END = 0.3, Steps("Poisson + .1", 0.03, 0.1)
 # The dispersion of ordinary steps about a curve of ten of them; it falls with their number.
 _DOUBT = 0.006
+# A step counts this much at least: 28 heaps of 1,000 would lift a curve of ones if they counted by 1/50.
+_LEAST_SHARE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -351,7 +353,7 @@ class LegPosterior:
         """Return for each leg the probability that its group's step is ordinary, at the posterior mean."""
         total = np.rint(self._noisy.after(self.means)[1])
         share = self._each("ordinary_share", total, self.mean, self._noisy.legs.astype(np.float64), self._doubt)
-        return np.clip(share, 0.02, 1.0)[self._noisy.group]
+        return np.clip(share, _LEAST_SHARE, 1.0)[self._noisy.group]
 
     def expected_error(self) -> Floats:
         """Return Σ E|leg − median| of each run, interpolated inside groups."""

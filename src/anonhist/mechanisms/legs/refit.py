@@ -2,8 +2,9 @@
 
 The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
 :mod:`~anonhist.mechanisms.legs.chain`; of five distributions of steps and two penalties, each run keeps those
-with the largest evidence. In the maximization, steps count by the probability that they are ordinary: μ is then the
-mean of ordinary steps, not of cliques and heaps. All rounds but the last are on a coarse grid.
+with the largest evidence, but wide distributions, as that of first fits, unless others have clearly more. In the
+maximization, steps count by the probability that they are ordinary: μ is then the mean of ordinary steps, not of
+cliques and heaps. All rounds but the last are on a coarse grid.
 
 All of it is a function of released values: it costs no budget. Why it is so, and what was tried, is in
 docs/decisions/0014-smooth-legs.md.
@@ -41,6 +42,8 @@ _SETTLED = 0.01
 _FIRST_PENALTY, _PENALTIES = 1.0, np.array([3.0, 0.1])
 _DISPERSION = 0.3
 _LEAST_LOG, _MOST_LOG = -30.0, 40.0
+# Least absolute differences are least squares weighted anew, with differences of at least so much.
+_REWEIGHTINGS, _ALIKE = 6, 0.3
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ def refitted(
 def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     """Fit the legs of some runs anew, each with at least four legs, given first fits of all their legs."""
     many = noisy.groups.size
-    curves, dispersions = _Curves(noisy.numbers), np.array([steps.dispersion for steps in STEPS])
+    curves = _Curves(noisy.numbers)
+    dispersions, odds = np.array([(steps.dispersion, steps.odds) for steps in STEPS]).T
     # A grid of two adds next to no error where single noises are larger.
     scale = 1 / noisy.epsilon
     coarse, fine = max(1, int(_COARSE * scale)), max(1, min(2, int(_TWO * scale)), int(_FINE * scale))
@@ -90,11 +94,15 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
     seen = _steps_of(chains, first[noisy.legs_at(runs)])
     share, settled = np.ones_like(seen), []
-    coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, curves.start(runs, seen))
+    start, typical = curves.starts(_steps_of(noisy, first))
+    coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, start[runs])
+    # Among heaps, a first curve through means would take all steps for heavy ones.
+    heaped = np.array([steps.heaps for steps in STEPS])[kinds]
+    coefficients[heaped] = typical[runs[heaped]]
     mean = curves.mean(runs, coefficients)
     for number in range(_ROUNDS):
         posterior = LegPosterior(chains, mean, [STEPS[kind] for kind in kinds.tolist()], grid=coarse)
-        evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
+        evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients) + odds[kinds]
         kept = np.flatnonzero(evidence >= _best(runs, evidence, many)[runs] - (_BEHIND if number else _FAR_BEHIND))
         if not number:
             kept = np.repeat(kept, len(_PENALTIES))
@@ -121,7 +129,7 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     steps = [STEPS[kind] for kind in kinds.tolist()]
     chains = noisy.chosen(runs)
     posterior = LegPosterior(chains, mean, steps, grid=fine)
-    evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients)
+    evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients) + odds[kinds]
     legs, error = posterior.legs_of(posterior.medians), posterior.expected_error()
     found: dict[int, SmoothLegs] = {}
     for best in np.flatnonzero(evidence == _best(runs, evidence, many)[runs]).tolist():
@@ -184,10 +192,16 @@ class _Curves:
             self._ridge[at, :many, :many] = 1e-8 * np.eye(many)
         self._rank = np.array([designs[number].shape[1] - 2 for number in numbers.tolist()])
 
-    def start(self, runs: Ints, steps: Floats) -> Floats:
-        """Return coefficients for the logarithms of these steps of some runs."""
-        basis, seen = self._basis[runs], self._padded(runs, np.log(np.maximum(steps, 0) + 0.5))
-        return _solved(self._precision(runs, 1.0, np.full(runs.size, _FIRST_PENALTY)), basis, seen)
+    def starts(self, steps: Floats) -> tuple[Floats, Floats]:
+        """Return coefficients for the logarithms of the steps of all runs: least squares, and least |differences|."""
+        runs, weight = np.arange(self._numbers.size), np.ones(self._basis.shape[:2])
+        seen, penalty = self._padded(runs, np.log(np.maximum(steps, 0) + 0.5)), np.full(runs.size, _FIRST_PENALTY)
+        found = [_solved(self._precision(runs, weight, penalty), self._basis, seen)]
+        for _ in range(_REWEIGHTINGS):
+            apart = np.abs(seen - (self._basis @ found[-1][:, :, None])[:, :, 0])
+            weight = 1 / np.maximum(apart, _ALIKE)
+            found.append(_solved(self._precision(runs, weight, penalty), self._basis, weight * seen))
+        return found[0], found[-1]
 
     def fit(
         self, runs: Ints, steps: Floats, share: Floats, dispersion: Floats, penalty: Floats, coefficients: Floats

@@ -4,10 +4,12 @@ Legs fall by leg_c − leg_{c+1} = 1 + φ_c, where φ_c is the number of labels 
 the sum N of their φ_c, with mean M = Σ μ_c and μ̄ = M/ℓ. With NB(M, v) the negative binomial distribution of mean M and
 variance M + v, it is NB(M, α M μ̄), or ordinary with probability (1 − π)^ℓ and heavy otherwise:
 
-    ordinary: NB(M, α′ M μ̄),    heavy: ½ NB(M, μ̄²) + ¼ NB(M, 10 μ̄²) + ¼ NB(M − μ̄ + m, m²),    m = 3μ̄ + 3.
+    ordinary: NB(M, α′ M μ̄),    heavy: ½ NB(M, μ̄²) + ¼ NB(M, 10 μ̄²) + ¼ NB(M − μ̄ + m, m²),    m = 3μ̄ + 3,
+    or with heaps: ⅓ Σ NB(M − μ̄ + m, m²) over m = 3 (μ̄ + 1), 30 (μ̄ + 1) and 300 (μ̄ + 1).
 
 Ordinary steps are nearly Poisson: α′ is how far the curve of means may be off, for it bends more between its knots if
-it is short.
+it is short. Heaps may be of any size: without them, counts of which each seventh is heaped looked like long runs of
+zeros with rare steps, and their small steps were lost.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ _NEAR_ONE = 1e-9
 _LEAST_LOG = -690.0
 # So many values are computed together.
 _TOGETHER = 2**13
+# Means of heavy steps in units of μ̄ + 1, and of heaps.
+_LONGER, _HEAPS = 3.0, (3.0, 30.0, 300.0)
 
 
 def gammaln(x: Floats) -> Floats:
@@ -128,14 +132,16 @@ def _blocks(rows: int, columns: int) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Steps:
-    """One distribution: of dispersion α, or Poisson steps, heavy with probability π.
+    """One distribution: of dispersion α, or Poisson steps, heavy with probability π, perhaps in heaps of any size.
 
-    The dispersion of Poisson steps weighs them in fits of their mean.
+    The dispersion of Poisson steps weighs them in fits of their mean. ``odds`` are log odds before any value is seen.
     """
 
     name: str
     dispersion: float
     heavy: float | None = None
+    heaps: bool = False
+    odds: float = 0.0
 
     def parts(self, mean: Floats, legs: Floats, doubt: Floats) -> Iterator[Part]:
         """Yield the parts of the steps of groups of so many legs with these means, the ordinary one first.
@@ -146,8 +152,13 @@ class Steps:
             yield Part(np.ones_like(mean), mean, self.dispersion * mean**2 / legs)
             return
         share, each = self.heavy_share(legs), mean / legs
-        longer = 3 * each + 3
         yield Part(1 - share, mean, doubt * mean**2 / legs)
+        if self.heaps:
+            for times in _HEAPS:
+                longer = times * (each + 1)
+                yield Part(share / len(_HEAPS), mean - each + longer, longer**2)
+            return
+        longer = _LONGER * (each + 1)
         yield Part(share / 2, mean, each**2)
         yield Part(share / 4, mean, 10 * each**2)
         yield Part(share / 4, mean - each + longer, longer**2)
@@ -205,11 +216,11 @@ class Steps:
         return np.asarray(own[:, 1:] + following[:, :-1])
 
 
-#: The distributions to choose from.
+#: The distributions to choose from, the one of first fits first. Wide ones claim less, and lose less if they are wrong.
 STEPS = (
-    Steps("geometric", 1.0),
-    Steps("steep", 10.0),
-    Steps("Poisson + .02", 0.006, 0.02),
-    Steps("Poisson + .1", 0.03, 0.1),
+    Steps("geometric", 1.0, odds=5.0),
+    Steps("steep", 10.0, odds=5.0),
+    Steps("Poisson + .01", 0.003, 0.01),
+    Steps("Poisson + heaps", 0.03, 0.1, heaps=True, odds=3.0),
     Steps("Poisson + .3", 0.09, 0.3),
 )
