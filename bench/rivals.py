@@ -34,6 +34,8 @@ FACTORS = {
 # Mechanisms that the default may be.
 OURS = ("partition", "frobenius")
 CAP, ITEMS = 500_000, 50_000_000
+# Slow mechanisms have fewer releases than asked for, but at least so many.
+FEWEST = 8
 SMALL = 10_000
 
 
@@ -78,6 +80,7 @@ def main() -> None:
     parser.add_argument("--epsilon", nargs="*", default=None)
     parser.add_argument("--only", nargs="*", default=[], help="these beside the default, by name")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
+    parser.add_argument("--seconds", type=float, default=20, help="for the releases of a mechanism at one ε")
     options = parser.parse_args()
     profile = zipf_profile(SMALL) if options.small else read_bundled("pw_myspace" if options.quick else "pw_rockyou")
     if options.quick:
@@ -95,12 +98,14 @@ def main() -> None:
             mechanism = make(epsilon)
             mechanism.release(profile)
             errors, seconds = [], []
-            for _ in range(options.releases):
+            for number in range(options.releases):
+                if number >= FEWEST and sum(seconds) > options.seconds:
+                    break
                 start = time.perf_counter()
                 released = mechanism.release(profile).profile
                 seconds.append(time.perf_counter() - start)
                 errors.append(ah.properties.sorted_l1(profile, released))
-            mean, spread = float(np.mean(errors)), float(np.std(errors, ddof=1)) / options.releases**0.5
+            mean, spread = float(np.mean(errors)), float(np.std(errors, ddof=1)) / len(errors) ** 0.5
             if name == "default":
                 ours = (mean, spread)
             elif name not in OURS:

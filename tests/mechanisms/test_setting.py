@@ -49,6 +49,8 @@ def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
         (privhist, "cut", ah.mechanisms.PrivHistMechanism(1)),
         (additive, "add_noise", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
         (partition, "hyperbola", ah.mechanisms.BoundedPartitionMechanism(1, public_items=9)),
+        (partition, "walk_around", ah.mechanisms.PartitionMechanism("1.2")),
+        (partition, "refitted", ah.mechanisms.PartitionMechanism("1.2")),
     ],
 )
 def test_a_lack_of_memory_is_told_without_sizes(

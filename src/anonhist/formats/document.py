@@ -348,7 +348,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     ):
         raise DataError("bands belong to mechanisms that keep noisy values, and no other")
     if draw is not None:
-        _check_draw(inside, draw, profile)
+        _check_draw(inside, draw, profile, zeros)
     if error.zeros_interval is not None and zeros is None:
         raise DataError("zeros and their interval belong together")
     if error.simulations and (error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels)))):
@@ -367,10 +367,13 @@ def _release(top: Mapping[str, Any]) -> Release:
     )
 
 
-def _check_draw(mechanism: object, draw: Profile, profile: Profile) -> None:
-    """Refuse a draw to which the profile was not fitted: all but the legs are the same."""
+def _check_draw(mechanism: object, draw: Profile, profile: Profile, zeros: int | None) -> None:
+    """Refuse a draw to which the profile was not fitted: all but the legs are the same, within public numbers."""
     if not (isinstance(mechanism, CentralMechanism) and mechanism.fits_draws):
         raise DataError("a draw belongs to mechanisms that fit a profile to it, and no other")
+    check_profile(mechanism, draw, None)
+    if zeros is not None and draw.num_labels > profile.num_labels + zeros:
+        raise DataError("the draw has more labels than there are")
     drawn, fitted = (FrobeniusCoordinates.of(each) for each in (draw, profile))
     if not np.array_equal(drawn.arms, fitted.arms):
         raise DataError("the draw and the profile must differ in nothing but the prevalences of small counts")

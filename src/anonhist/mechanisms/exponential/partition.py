@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
+from itertools import islice
 from math import isqrt
 from typing import Any, ClassVar, SupportsIndex
 
@@ -39,6 +40,8 @@ from anonhist.randomness import RandomSource
 _DRAWN_EXACTLY = "draws are exact, so floating point costs nothing"
 # Smooth legs err less than drawn ones up to here.
 _SMOOTH_UP_TO = Fraction(3, 2)
+# So many draws are fitted together: few take long, and many would be silent for long.
+_FITTED_TOGETHER = 64
 # Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
 # with its uniform prior increases the error (measured).
 _WORTH_DENOISING = 3 * math.log(2)
@@ -56,7 +59,8 @@ class PartitionMechanism(DrawnMechanism):
     For ε/Δ from ln 3 to 1.5, the legs of the draw are fitted again with smooth steps
     (:mod:`~anonhist.mechanisms.legs.refit`): with this z, the likelihood of λ is ``q^{‖λ−μ‖₁}``, so that legs are
     observed independently, like noisy ones. This costs no privacy. The release keeps the draw; :meth:`simulate`, and so
-    expected errors and intervals, are those of draws, which err up to 4% more.
+    expected errors and intervals, are those of draws. These err 1 to 4% more on smooth data, and up to a third more if
+    most counts do not occur (docs/benchmarks/accuracy.md).
 
     For ε/Δ below 0.45, the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a function of
     the draw alone, which costs no privacy. Around the empty profile, a draw has about π²/(6c²) items, 7 million at
@@ -170,20 +174,21 @@ class PartitionMechanism(DrawnMechanism):
                 "2^40; choose the Frobenius mechanism for larger ones."
             )
         runs = super()._draw_each(profiles, source)
-        return self._with_smooth_legs([*runs]) if self.fits_draws else runs
+        return self._with_smooth_legs(runs) if self.fits_draws else runs
 
-    def _with_smooth_legs(self, runs: Sequence[RunOfOne]) -> Iterator[RunOfOne]:
-        """Fit the legs of all draws again: they are an observation of the true ones with P ∝ q^|difference|."""
-        drawn = [FrobeniusCoordinates.of(run.profile) for run in runs]
-        legs = [each.legs for each in drawn]
-        seen = [(each, np.ones(each.size, dtype=np.bool_)) for each in legs]
-        anew = refitted(legs, seen, epsilon=float(self.epsilon_per_cell))
-        for run, each, smooth in zip(runs, drawn, anew, strict=True):
-            if smooth is None:
-                yield run
-            else:
-                fitted = self.publishable(bounded_profile(each.arms, smooth.legs))
-                yield run._replace(profile=fitted, draw=run.profile)
+    def _with_smooth_legs(self, runs: Iterator[RunOfOne]) -> Iterator[RunOfOne]:
+        """Fit the legs of draws again: they are an observation of the true ones with P ∝ q^|difference|."""
+        while some := [*islice(runs, _FITTED_TOGETHER)]:
+            drawn = [FrobeniusCoordinates.of(run.profile) for run in some]
+            legs = [each.legs for each in drawn]
+            seen = [(each, np.ones(each.size, dtype=np.bool_)) for each in legs]
+            anew = refitted(legs, seen, epsilon=float(self.epsilon_per_cell))
+            for run, each, smooth in zip(some, drawn, anew, strict=True):
+                if smooth is None or np.array_equal(smooth.legs, each.legs):
+                    yield run
+                else:
+                    fitted = self.publishable(bounded_profile(each.arms, smooth.legs))
+                    yield run._replace(profile=fitted, draw=run.profile)
 
     @property
     def fits_draws(self) -> bool:

@@ -28,7 +28,7 @@ _FEWEST, _FEWEST_OF_MANY = 4, 12
 # Noise hides the curve of a diagram whose square is smaller than this many noise scales.
 _HIDDEN = 0.4
 # Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
-_LARGEST, _MOST = 2**50, 2**16
+_LARGEST, _MOST = 2**44, 2**16
 # About so many legs are fitted together: more take less time each, up to where their values leave a cache.
 _FEWEST_TOGETHER, _MOST_TOGETHER, _TOGETHER = 256, 1024, 4096
 _ROUNDS = 3
