@@ -1,6 +1,6 @@
-"""Multiply-shift: its definition, the vectors of the page, and exact pairwise independence."""
+"""Multiply-shift: its definition, the test vectors, and exact pairwise independence."""
 
-import re
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from anonhist.numeric import (
 )
 from anonhist_testing.cases import each_of
 
-PAGE = (Path(__file__).parents[2] / "examples" / "hashing_vectors.md").read_text(encoding="utf-8")
+VECTORS = json.loads((Path(__file__).parents[2] / "examples" / "hashing_vectors.json").read_text(encoding="utf-8"))
 KEY = b"survey 1"
 VALUES = 1 << 16
 
@@ -37,26 +37,26 @@ def random_words(labels: int, words: int) -> np.ndarray:
     return drawn
 
 
-def test_coefficients_are_those_of_the_page() -> None:
-    rows = re.findall(r"^\|((?: \d+ \|){7})$", PAGE, re.MULTILINE)
-    assert len(rows) == 5
-    for row in rows:
-        seed, *expected = map(int, row.replace("|", " ").split())
-        assert seed_coefficients(np.array([seed]), key=KEY, words=5).tolist() == [expected]
+def test_coefficients_are_those_of_the_test_vectors() -> None:
+    assert len(VECTORS["coefficients"]) == 5
+    for row in VECTORS["coefficients"]:
+        coefficients = seed_coefficients(np.array([row["seed"]]), key=bytes.fromhex(row["key"]), words=5)
+        assert coefficients.tolist() == [[row["b"], *row["a"]]]
 
 
-def test_words_and_buckets_are_those_of_the_page() -> None:
-    rows = re.findall(r"^\| (`.*`|place \d+) \| (\d+), (\d+) \|((?: \d+ \|){5})$", PAGE, re.MULTILINE)
-    assert len(rows) == 10
-    for label, *expected_words, numbers in rows:
-        if label.startswith("place "):
-            words = index_words(np.array([int(label.split()[1])]), 2)
+def test_words_and_buckets_are_those_of_the_test_vectors() -> None:
+    assert len(VECTORS["buckets"]) == 10
+    for row in VECTORS["buckets"]:
+        key = bytes.fromhex(row["key"])
+        if "place" in row:
+            words = index_words(np.array([row["place"]]), 2)
         else:
-            words = label_words(keyed_hash([label.strip("`")], key=KEY), 2)
-        assert words.tolist() == [list(map(int, expected_words))]
-        seed, *expected = map(int, numbers.replace("|", " ").split())
-        coefficients = seed_coefficients(np.array([seed]), key=KEY, words=2)
-        assert [int(paired_buckets(words, coefficients, g)[0]) for g in (2, 3, 1000, 65536)] == expected
+            words = label_words(keyed_hash([row["label"]], key=key), 2)
+        assert words.tolist() == [row["words"]]
+        coefficients = seed_coefficients(np.array([row["seed"]]), key=key, words=2)
+        assert row["buckets"].keys() == {"2", "3", "1000", "65536"}
+        for g, bucket in row["buckets"].items():
+            assert int(paired_buckets(words, coefficients, int(g))[0]) == bucket
 
 
 @each_of("words", [1, 3, 4, 7, 8])

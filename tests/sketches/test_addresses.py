@@ -1,7 +1,7 @@
-"""Which counter a label has: the vectors of the page, look-up in domains, samples."""
+"""Which counter a label has: the test vectors, look-up in domains, samples."""
 
+import json
 import pickle
-import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from anonhist.sketches import addresses as module
 from anonhist.sketches.addresses import LISTED_KEY, NOT_SAMPLED, UNKNOWN, DomainAddresses, HashedAddresses, _HashIndex
 from anonhist_testing.cases import each_of
 
-PAGE = (Path(__file__).parents[2] / "examples" / "hashing_vectors.md").read_text(encoding="utf-8")
+VECTORS = json.loads((Path(__file__).parents[2] / "examples" / "hashing_vectors.json").read_text(encoding="utf-8"))
 
 
 def places(addresses: HashedAddresses | DomainAddresses, labels: list[str]) -> list[int]:
@@ -23,21 +23,18 @@ def places(addresses: HashedAddresses | DomainAddresses, labels: list[str]) -> l
     return found.tolist()
 
 
-def test_gives_the_vectors_of_the_page() -> None:
-    rows = re.findall(
-        r"^\| `([0-9a-f]+)` \| (.*) \| (\d+) \| (\d+) \|((?: \d+ \|){3})((?: (?:yes|no) \|){3})$", PAGE, re.MULTILINE
-    )
-    assert len(rows) == 12
-    for key_text, label_text, first, second, counters, samples in rows:
-        key = bytes.fromhex(key_text)
-        label = "" if label_text == "the empty one" else label_text.strip("`")
-        assert keyed_hash([label], key=key).tolist() == [[int(first), int(second)]]
-        for size, counter in zip((1000, 2**20, 1_000_003), counters.replace("|", "").split(), strict=True):
-            assert places(HashedAddresses(size, key), [label]) == [int(counter)]
-        for share, is_kept in zip(("1/10", "1/2", "9/10"), samples.replace("|", "").split(), strict=True):
+def test_gives_the_test_vectors() -> None:
+    assert len(VECTORS["counters"]) == 12
+    for row in VECTORS["counters"]:
+        key, label, counters = bytes.fromhex(row["key"]), row["label"], row["counters"]
+        assert keyed_hash([label], key=key).tolist() == [[int(row["A"]), int(row["C"])]]
+        assert counters.keys() == {"1000", str(2**20), "1000003"}
+        for size, counter in counters.items():
+            assert places(HashedAddresses(int(size), key), [label]) == [counter]
+        assert row["sampled"].keys() == {"1/10", "1/2", "9/10"}
+        for share, is_kept in row["sampled"].items():
             addresses = HashedAddresses(1000, key, Fraction(share))
-            expected = int(counters.split()[0]) if is_kept == "yes" else NOT_SAMPLED
-            assert places(addresses, [label]) == [expected]
+            assert places(addresses, [label]) == [counters["1000"] if is_kept else NOT_SAMPLED]
 
 
 @each_of("size", [1, 2, 3, 100, 5000])
