@@ -20,6 +20,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, Holds, Statement
+from anonhist.releases.covered import covered_interval
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own, tells_misfit
 from anonhist.releases.excess import Excess
@@ -38,6 +39,9 @@ from anonhist.releases.made import (
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     _Simulated = TypeVar("_Simulated")
 
 # Runs on a released profile are kept if together they have at most this many distinct counts; else drawn when needed.
@@ -384,6 +388,14 @@ class Release(OneRelease):
         the remaining degrees.
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
+
+    def covered_share(self, labels: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of 95% intervals of the share of items that the β most frequent labels of the data cover.
+
+        ``labels`` are the numbers β ≥ 1. The ends are 0 and 1 if the release has no interval for numbers of labels.
+        """
+        runs = () if self.error.band is not None else self.resimulate()
+        return covered_interval(self.error, self.profile, runs, labels)
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Restrict an estimate to what is known about bounded data."""
