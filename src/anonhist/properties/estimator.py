@@ -105,6 +105,9 @@ class Resimulated(Protocol):
     def covered_share(self, labels: Ints) -> tuple[Floats, Floats]:
         """Return the ends of 95% intervals of the share of the data that so many most frequent labels cover."""
 
+    def least_repeated(self) -> Profile | None:
+        """Return the profile that repeats labels least, among those that the release allows; None if unknown."""
+
 
 def profile_of(data: Profile | Resimulated) -> Profile:
     """Return a profile, or a release's profile; refuse everything else."""

@@ -181,4 +181,9 @@ def guessing_curve(
     sample = Sample(profile, level, None if isinstance(data, Profile) else data)
     bounds = data_bounds if of == "data" else distribution_bounds
     band = ShareBand.of(marks, *bounds(sample, marks))
-    return replace(found, low=np.minimum(band.low, found.value), high=np.maximum(band.high, found.value))
+    found = replace(found, low=np.minimum(band.low, found.value), high=np.maximum(band.high, found.value))
+    if of == "distribution":
+        return found
+    # Nothing is drawn again: the data have no error but that of the release.
+    parts = tuple(part for part in found.parts if part[0] != "sampling")
+    return replace(found, parts=parts, standard_error=parts[0][1] if parts else np.zeros(found.value.shape))

@@ -26,7 +26,7 @@ from anonhist.properties.share_band import GuessedOf, ShareBand, band_of
 
 BY_CHANCE = "the most frequent labels in a sample are partly so by chance, which the interval allows for"
 _RARE = "labels seen once or never may be as hard to guess as any"
-_EVERY = "the interval holds the values of all data that the release allows"
+_EVERY = "the interval covers privacy noise alone: it is about these data"
 EACH_ACCOUNT = "each item is one account"
 DATA_METHOD = "of the data"
 

@@ -177,16 +177,20 @@ def distribution_bounds(sample: Sample, marks: Ints) -> tuple[Floats, Floats]:
     10¹² items it is Wilson's. The lower bound is the larger one of two by random splits, with ½ and ⅛ of the items
     tried, each wrong with probability δ/2 at most (:class:`~anonhist.properties.random_splits.RandomSplits`). All hold
     for every distribution. For a release, each becomes ``value ± sqrt(a² + b²)``, with a its distance from the value
-    that it bounds, and b the distance from the released share to the end of its interval for the data.
+    that it bounds, and b the distance from the released share to the end of its interval for the data. But noise may
+    repeat labels that the data do not repeat: if the release has intervals for φ_{k+} from noisy values, the lower
+    bound is that of the profile that repeats labels least among those they allow.
     """
     profile, miss = sample.profile, (1 - sample.level) / 2
     share = covered_share(profile, marks)
     low, high = data_bounds(sample, marks)
+    worst = None if sample.release is None else sample.release.least_repeated()
+    off = share - low if worst is None else np.zeros(share.shape)
     least = np.zeros(share.shape)
     for tried in _TRIED:
-        splits = RandomSplits.of(profile, tried)
+        splits = RandomSplits.of(profile if worst is None else worst, tried)
         found, bound = splits.shares(marks), splits.least_shares(marks, miss=miss / len(_TRIED))
-        least = np.maximum(least, found - np.hypot(found - bound, share - low))
+        least = np.maximum(least, found - np.hypot(found - bound, off))
     most = largest_shares(share, profile.n, sample)
     return least, share + np.hypot(most - share, high - share)
 

@@ -49,6 +49,22 @@ def covered_interval(
     return np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
 
 
+def least_repeated(error: ReleaseError, profile: Profile) -> Profile | None:
+    """Return the profile that repeats labels least, among those that the intervals for φ_{k+} allow; None without them.
+
+    Each φ_{k+}, k ≥ 2, is at the lower end of its interval, and labels that occur once make up the n released items.
+    """
+    if error.band is None:
+        return None
+    ends = np.union1d(error.band.ends, profile.counts)
+    reaching = error.k_plus_interval(profile, ends)[0].astype(np.int64)
+    exactly = reaching - np.append(reaching[1:], 0)
+    kept = (ends > 1) & (exactly > 0)
+    once = profile.n - int(ends[kept] @ exactly[kept])
+    pairs = zip(ends[kept].tolist(), exactly[kept].tolist(), strict=True)
+    return Profile.from_prevalences([*([(1, once)] if once > 0 else []), *pairs])
+
+
 def farthest(share: Floats, *, items: int, distance: float) -> Floats:
     """Return the largest possible error of the shares of a profile: ``D·max(λ, 1 − λ)/(n − D)``, or 1.
 

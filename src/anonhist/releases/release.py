@@ -20,7 +20,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, Holds, Statement
-from anonhist.releases.covered import covered_interval
+from anonhist.releases.covered import covered_interval, least_repeated
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own, tells_misfit
 from anonhist.releases.excess import Excess
@@ -396,6 +396,10 @@ class Release(OneRelease):
         """
         runs = () if self.error.band is not None else self.resimulate()
         return covered_interval(self.error, self.profile, runs, labels)
+
+    def least_repeated(self) -> Profile | None:
+        """Return the profile that repeats labels least, among those that intervals for φ_{k+} allow; None without."""
+        return least_repeated(self.error, self.profile)
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Restrict an estimate to what is known about bounded data."""

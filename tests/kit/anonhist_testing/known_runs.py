@@ -42,6 +42,9 @@ class KnownRuns:
         half = 1.96 * np.sqrt(((runs - share) ** 2).mean(axis=0))
         return np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
 
+    def least_repeated(self) -> None:
+        """Return nothing: no bounds of φ_{k+} were kept."""
+
     def _estimate(self, value: int, runs: list[int]) -> Estimate:
         error = (sum((run - value) ** 2 for run in runs) / len(runs)) ** 0.5
         half = max(1.0, 1.96 * error)
