@@ -445,7 +445,7 @@ def _print_all(found: Estimates, console: Console) -> None:
             continue
         for name, sentence in promise_lines(guarantee):
             console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
-        if any(estimate.statement.holds is not Holds.NONE for _, estimate in found):
+        if any(each.statement.holds is not Holds.NONE and len(each.parts) > 1 for _, each in found):
             console.print("Intervals cover sampling error and privacy noise, added in quadrature; the CSV lists both.")
     for name, sentence in bound_of(found):
         console.print(Text(f"{name}: {sentence}"))

@@ -73,7 +73,7 @@ def guessing_success(
     Of the distribution that independent accounts were drawn from, the share of the sample is too high on average; its
     interval follows from bounds for every distribution (:mod:`~anonhist.properties.share_band`).
 
-    Source: Bonneau 2012, eq. 7; in bits eq. 10. Bounds: Blocki and Liu 2021.
+    Source: Bonneau 2012, partial guessing metrics. Bounds: Blocki and Liu 2023.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def guessing_curve(
     Numbers are rounded to 1, 2, 5, 10, 20, 50, 100, … if one of these is near. Values are those of the data. The band
     bounds the curve of the distribution, or of the data: see :func:`guessing_success`.
 
-    Source: Bonneau 2012; bounds: Blocki and Liu 2021.
+    Source: Bonneau 2012; bounds: Blocki and Liu 2023.
 
     Parameters
     ----------

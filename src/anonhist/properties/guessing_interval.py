@@ -28,7 +28,7 @@ BY_CHANCE = "the most frequent labels in a sample are partly so by chance, which
 _RARE = "labels seen once or never may be as hard to guess as any"
 _EVERY = "the interval covers privacy noise alone: it is about these data"
 EACH_ACCOUNT = "each item is one account"
-DATA_METHOD = "of the data"
+DATA_METHOD = "counted"
 
 
 @dataclass(frozen=True)
