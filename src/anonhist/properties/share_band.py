@@ -171,15 +171,17 @@ _TRIED = (1 / 2, 1 / 8)
 def distribution_bounds(sample: Sample, marks: Ints) -> tuple[Floats, Floats]:
     """Return bounds of λ_β of the distribution that independent items were drawn from.
 
-    With δ = (1 − level)/2, the upper bound is that of Clopper and Pearson (1934), ``I^(−1)(1 − δ; c + 1, n − c)``,
-    where c of n items are in the β most frequent labels of the sample, and I is the regularized incomplete beta
-    function: the β labels truly most frequent have no more items in the sample, and their number is binomial. Beyond
+    With δ = (1 − level)/2, the upper bound is that of Clopper and Pearson, ``I^(−1)(1 − δ; c + 1, n − c)``, where c of
+    n items are in the β most frequent labels of the sample, and I is the regularized incomplete beta function: the β
+    labels truly most frequent have no more items in the sample, and their number is binomial. Beyond
     10¹² items it is Wilson's. The lower bound is the larger one of two by random splits, with ½ and ⅛ of the items
     tried, each wrong with probability δ/2 at most (:class:`~anonhist.properties.random_splits.RandomSplits`). All hold
     for every distribution. For a release, each becomes ``value ± sqrt(a² + b²)``, with a its distance from the value
     that it bounds, and b the distance from the released share to the end of its interval for the data. But noise may
     repeat labels that the data do not repeat: if the release has intervals for φ_{k+} from noisy values, the lower
     bound is that of the profile that repeats labels least among those they allow.
+
+    Source: Clopper and Pearson 1934; Blocki and Liu 2023.
     """
     profile, miss = sample.profile, (1 - sample.level) / 2
     share = covered_share(profile, marks)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, equal_fields, frozen, hash_fields, named, optional
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import (
     Guarantee,
     left_out,
@@ -39,9 +40,6 @@ from anonhist.releases.made import (
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     _Simulated = TypeVar("_Simulated")
 
 # Runs on a released profile are kept if together they have at most this many distinct counts; else drawn when needed.
@@ -389,7 +387,7 @@ class Release(OneRelease):
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
 
-    def covered_share(self, labels: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def covered_share(self, labels: Ints) -> tuple[Floats, Floats]:
         """Return the ends of 95% intervals of the share of items that the β most frequent labels of the data cover.
 
         ``labels`` are the numbers β ≥ 1. The ends are 0 and 1 if the release has no interval for numbers of labels.
