@@ -88,6 +88,14 @@ def test_bounds_by_hand() -> None:
     assert band.success(10**6) == (0.6, 1.0)
 
 
+def test_guesswork_between_marks_by_hand() -> None:
+    share = np.array([0.1, 0.5, 1.0])
+    band = ShareBand.of(np.array([1, 5, 10]), share, share)
+    # λ_2 to λ_4 are 0.1 to 0.5, and λ_6 to λ_9 are 0.5 to 1; of a uniform distribution G is 5.5.
+    low, high = 1 + 0.9 + 4 * 0.5, 1 + 0.9 + 3 * 0.9 + 0.5 + 4 * 0.5
+    assert band.guesswork(Fraction(1)) == pytest.approx((low, high))
+
+
 def test_bounds_that_fall_are_loosened() -> None:
     band = ShareBand.of(np.array([1, 2, 3]), np.array([0.3, 0.1, 1.5]), np.array([0.4, 0.35, -1.0]))
     assert band.low.tolist() == [0.1, 0.1, 1.0]
