@@ -17,7 +17,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.graphs import Graph, project
-from anonhist.properties.guessing_curve import log_grid
+from anonhist.properties.most_frequent import log_grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -264,6 +264,8 @@ PROPERTIES = {
         asked=({"share": 0.25}, {"share": 0.5}),
     ),
 }
+# Those that are estimated in bits as well.
+GUESSING = ("guessing-success", "work-factor", "guesswork")
 # Properties of the rows of users, which no profile holds: there is only a private estimate.
 OF_USERS = {
     "num-labels": "number of labels, at least (`user`, `epsilon`)",
@@ -292,6 +294,10 @@ PROPERTY_OPTIONS = {
         "number",
         "a number between 0 and 1, such as 0.5",
         "share {}",
+    ),
+    "of": Option(
+        "TRUTH",
+        "For guessing: 'distribution', behind independent accounts, or 'data', these alone.  [default: distribution]",
     ),
     "base": Option("B", "Base of logarithms: 2 for bits, e for nats.  [default: e]"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.properties.estimator import apply
-from anonhist.properties.guessing_curve import GuessingSuccess, SuccessInterval
+from anonhist.properties.guessing_curve import GuessingSuccess, success_interval
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
 
 def berger_parker(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
     """Estimate ``max_x p_x``, the dominance index of Berger and Parker."""
-    return apply(data, GuessingSuccess(1), SuccessInterval(1), level=level)
+    return apply(data, GuessingSuccess(1), success_interval(1), level=level)

@@ -179,6 +179,8 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("hill", "--unit", "item"), "There is no --unit here"),
     (("hill", "--draws", "9"), "--draws applies to rarefaction, not to hill"),
     (("hill", "--points", "9"), "--points applies to rarefaction and guessing, not to hill"),
+    (("hill", "--of", "data"), "--of applies to guessing, not to hill"),
+    (("guessing", "--of", "sample"), "there is no 'sample'; choose one of distribution, data"),
     (("guessing", "--order", "1"), "--order applies to hill, not to guessing"),
     (("rarefaction", "--draws", "0"), "--draws must be a whole number"),
     (("rarefaction", "--points", "3"), "--points must be a whole number from 4"),

@@ -329,6 +329,20 @@ def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
 _ITEM = ("--epsilon", "1")
 
 
+def test_guessing_metrics_are_one_table(cli: Cli, release: str) -> None:
+    found = dict(ah.properties.guessing_metrics(ah.read(release)))
+    listed = rows(cli("estimate", "guessing-metrics", release, "-o", "-").stdout)
+    assert [row["property"] for row in listed] == list(found)
+    assert [float(row["low"]) for row in listed] == pytest.approx([each.interval[0] for each in found.values()])
+    assert {row["property"].split(" of the ")[1].split(",")[0] for row in listed} == {"data", "distribution"}
+    one = rows(cli("estimate", "guesswork", release, "--share", "0.25", "--bits", "--of", "data").stdout)[0]
+    same = found["guesswork of the data, share 0.25"]
+    assert (float(one["value"]), one["unit"]) == (pytest.approx(same.value), "bits")
+    assert (float(one["low"]), float(one["high"])) == pytest.approx(same.interval)
+    alone = rows(cli("estimate", "guessing-metrics", release, "--of", "distribution").stdout)
+    assert len(listed) == 2 * len(alone) == 24
+
+
 _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("frobnicate",), "'frobnicate'"),
     (("entropy", "--method", "magic"), "choose one of plug-in, miller-madow"),
@@ -349,6 +363,12 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("support-coverage", "--draws", "1.5"), "--draws must be a whole number"),
     (("support-coverage", "--draws", "1e4", "--method", "rarefaction"), "leave the method out"),
     (("guessing-success", "--guesses", "0"), "--guesses must be a whole number"),
+    (("guessing-success", "--guesses", "3", "--of", "sample"), "--of must be one of distribution, data"),
+    (("entropy", "--of", "data"), "--of does not apply to entropy"),
+    (("entropy", "--bits"), "--bits applies to guessing-success, work-factor, guesswork"),
+    (("guessing-metrics", "--share", "0.1"), "--share does not apply to 'guessing-metrics'"),
+    (("guessing-metrics", "--bits"), "--bits applies to guessing-success"),
+    (("guessing-metrics", "--of", "both"), "--of must be one of distribution, data"),
     (("hill-number", "--order", "-1"), "--order must be a number from 0 to 12"),
     (("hill-number", "--order", "nan"), "--order must be a number from 0 to 12"),
     (("hill-number", "--order", "two"), "--order must be a number such as 2, not 'two'."),

@@ -10,12 +10,12 @@ import pytest
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.properties.estimate import Estimate, widening_factor
-from anonhist.properties.guessing_curve import covered_share
+from anonhist.properties.most_frequent import covered_share
 from anonhist.releases import Evidence, KPlusBand, Release
+from anonhist.releases.covered import farthest
 from anonhist.releases.evidence import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
 from anonhist.report.figures import k_plus_figure, prevalences_figure
-from anonhist.report.page import farthest
 
 
 class Alternating(FrobeniusMechanism):

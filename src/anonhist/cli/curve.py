@@ -45,9 +45,9 @@ _CURVES = {
     "hill": ".properties.orders:hill_curve",
 }
 # One option, with one number or several.
-_TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
+_TYPED = {"draws": "--draws", "points": "--points", "orders": "--order", "of": "--of"}
 _SECTIONS = {
-    "Curve": ("draws", "points", "order", "bootstraps", "level"),
+    "Curve": ("draws", "points", "order", "of", "bootstraps", "level"),
     "Input": (*INPUT, "max_per_user", "group"),
     "Engine": ENGINE,
     "Output": ("output", "report", "title", "force", "quiet"),
@@ -55,11 +55,26 @@ _SECTIONS = {
 _EXAMPLES = """
 anonhist curve rarefaction data/bci_trees.csv --report trees.html
 anonhist curve guessing data.csv --label password --report curves.html
+anonhist curve guessing release.json --of data
 anonhist curve hill data/bci_trees.csv --order 0:2:0.5 -o hill.csv
 anonhist curve rarefaction release.json --draws 1e6
 """
 _BRIEF = Brief(
-    ("draws", "points", "order", "level", "label", "count", "format_", "table", "group", "output", "report", "force"),
+    (
+        "draws",
+        "points",
+        "order",
+        "of",
+        "level",
+        "label",
+        "count",
+        "format_",
+        "table",
+        "group",
+        "output",
+        "report",
+        "force",
+    ),
     "KIND is rarefaction, guessing or hill. SOURCE is read as in 'anonhist release', or is a released file, from which "
     "the curve is private.",
 )
@@ -94,6 +109,13 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
     help="For hill: orders from 0 to 12, as a list or as FIRST:LAST:STEP.  [default: 0:3:0.1]",
 )
 @click.option(
+    "--of",
+    type=OneOf(("distribution", "data")),
+    metavar="TRUTH",
+    help="For guessing: bounds of the distribution, behind independent accounts, or of the data.  "
+    "[default: distribution]",
+)
+@click.option(
     "--bootstraps",
     type=WholeNumber(_MOST),
     metavar="B",
@@ -117,6 +139,7 @@ def curve(
     draws: int | None,
     points: int | None,
     order: str | None,
+    of: str | None,
     bootstraps: int,
     level: float,
     reading: dict[str, Any],
@@ -136,7 +159,10 @@ def curve(
     SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, the curve is private and costs no
     more budget. From any other source, the curve is computed from the exact data and is not private.
     """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
-    options = _options(kind, draws=draws, points=points, orders=order) | {"bootstraps": bootstraps, "level": level}
+    options = _options(kind, draws=draws, points=points, orders=order, of=of) | {
+        "bootstraps": bootstraps,
+        "level": level,
+    }
     protection = protection_of(sources, protection)
     destination = outputs.for_table(*sources, what="A curve is")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.catalogue import OF_USERS, PROPERTIES, PROPERTY_OPTIONS, load
+from anonhist.catalogue import GUESSING, OF_USERS, PROPERTIES, PROPERTY_OPTIONS, load
 from anonhist.cli.estimate_users import check_of_users, labels_of_users, question_of_users
 from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     Question = Callable[[Any, Callable[[float], None] | None], Estimates]
 
 NOT_PRIVATE = "These numbers are not private: they are computed from the exact data. Use --epsilon, or a released file."
-EVERYTHING = "all"
+EVERYTHING, METRICS = "all", "guessing-metrics"
 _ALREADY_PRIVATE = "leave --epsilon out, since estimates from it are already private"
 _NEEDS_ROWS = dict.fromkeys(OF_USERS, "give the rows of users instead")
 _BY_RELEASE = (
@@ -85,7 +85,7 @@ _WIDE, _WIDEST = 100, 120
 # Marks for remarks beside an interval.
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SECTIONS = {
-    "Estimate": (*PROPERTY_OPTIONS, "level"),
+    "Estimate": (*PROPERTY_OPTIONS, "bits", "level"),
     "Input": (*INPUT, "group"),
     "Engine": ENGINE,
     "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
@@ -97,10 +97,13 @@ anonhist estimate entropy data.parquet --label query
 anonhist estimate support-size data.csv --label species --method chao1 --level 0.99
 anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
 anonhist estimate all release.json
+anonhist estimate guessing-metrics release.json
+anonhist estimate guessing-success release.json --guesses 1000 --of data
 anonhist estimate support-coverage data.csv --label word --draws 200000
 anonhist estimate num-labels data.csv --label page --user person --epsilon 1
 """
 _MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
+_MEANINGS[METRICS] = "those of papers on passwords, in one table"
 _MEANINGS |= {
     name: spell_out(meaning, lambda word, _: option_word(word))
     for name, meaning in ({name: entry.meaning for name, entry in PROPERTIES.items()} | OF_USERS).items()
@@ -123,7 +126,20 @@ further privacy.
 """
 _BRIEF = Brief(
     (
-        *("method", "alphabet_size", "draws", "order", "guesses", "share", "level", "label", "count", "format_"),
+        *(
+            "method",
+            "alphabet_size",
+            "draws",
+            "order",
+            "guesses",
+            "share",
+            "of",
+            "bits",
+            "level",
+            "label",
+            "count",
+            "format_",
+        ),
         *("group", "epsilon", "output"),
     ),
     f"PROPERTY is {', '.join(list(_MEANINGS)[:-1])} or {list(_MEANINGS)[-1]}. SOURCE is read as in 'anonhist release', "
@@ -153,6 +169,7 @@ class _PropertyName(OneOf):
 @click.argument("property_", metavar="PROPERTY", type=_PropertyName(tuple(_MEANINGS)))
 @source_argument
 @catalogue_options(PROPERTY_OPTIONS)
+@click.option("--bits", is_flag=True, help="For guessing: in bits, those of a uniform distribution as hard to guess.")
 @level_option("Confidence level of the interval.")
 @epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
 @reading_options
@@ -171,6 +188,7 @@ def estimate(
     property_: str,
     sources: tuple[str, ...],
     own: dict[str, Any],
+    bits: bool,
     level: float,
     reading: dict[str, Any],
     group: str | None,
@@ -183,6 +201,7 @@ def estimate(
     """Check all options, then read, estimate, print and write; the help text is above."""
     # As the functions of properties name them.
     options = {name: _read(name, value) for name, value in own.items()}
+    unit = _unit_of(property_, bits=bits)
     protection = protection_of(sources, protection)
     context = click.get_current_context()
     if property_ in OF_USERS:
@@ -191,7 +210,7 @@ def estimate(
     elif epsilon is None:
         refuse_given(_OF_PRIVATE, "{} applies only to private estimates: add --epsilon, or leave it out.")
         account = UNCHARGED
-        ask = _question(property_, options, level)
+        ask = _question(property_, options, level, unit)
     else:
         # It is charged here, before the data are read.
         promise = {"epsilon": epsilon, "relation": protection.relation, "ledger": ""}
@@ -287,23 +306,32 @@ def _as_typed(context: click.Context, names: tuple[str, ...]) -> list[str]:
     return words
 
 
-def _question(name: str, options: dict[str, Any], level: float) -> Question:
+def _unit_of(name: str, *, bits: bool) -> dict[str, Any]:
+    """Return the unit of a guessing metric, if bits are asked for; refuse them elsewhere."""
+    if bits and name not in GUESSING:
+        raise UsageError(f"--bits applies to {', '.join(GUESSING)}; leave it out.")
+    return {"unit": "bits"} if bits else {}
+
+
+def _question(name: str, options: dict[str, Any], level: float, unit: dict[str, Any]) -> Question:
     """Return the estimates from data or from a release."""
     from anonhist.numeric.pulse import tell_share
     from anonhist.properties.by_name import PROPERTIES as KNOWN
     from anonhist.properties.by_name import estimate_all
     from anonhist.properties.estimate import Estimates
+    from anonhist.properties.guessing_metrics import guessing_metrics
 
-    if name == EVERYTHING:
-        foreign = sorted(options.keys() - signature(estimate_all).parameters)
+    if name in (EVERYTHING, METRICS):
+        ask: Callable[..., Estimates] = estimate_all if name == EVERYTHING else guessing_metrics
+        foreign = sorted(options.keys() - (signature(ask).parameters if name == EVERYTHING else {"of"}))
         if foreign:
-            raise UsageError(f"`{foreign[0]}` does not apply to 'all'; leave it out.")
-        return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
+            raise UsageError(f"`{foreign[0]}` does not apply to '{name}'; leave it out.")
+        return lambda data, progress: ask(data, level=level, progress=progress, **options)
     KNOWN[name].check(name, options)
 
     def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> Estimates:
         with tell_share(progress, 0.0, 1.0):
-            return Estimates(((name, KNOWN[name].estimate(data, level=level, **options)),))
+            return Estimates(((name, KNOWN[name].estimate(data, level=level, **options, **unit)),))
 
     return answer
 
@@ -417,7 +445,7 @@ def _print_all(found: Estimates, console: Console) -> None:
             continue
         for name, sentence in promise_lines(guarantee):
             console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
-        if any(estimate.statement.holds is not Holds.NONE for _, estimate in found):
+        if any(each.statement.holds is not Holds.NONE and len(each.parts) > 1 for _, each in found):
             console.print("Intervals cover sampling error and privacy noise, added in quadrature; the CSV lists both.")
     for name, sentence in bound_of(found):
         console.print(Text(f"{name}: {sentence}"))

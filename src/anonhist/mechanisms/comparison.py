@@ -35,7 +35,7 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Profile, sorted_l1, sorted_l2
-from anonhist.properties.guessing_curve import covered_share, log_grid
+from anonhist.properties.most_frequent import covered_share, log_grid
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.runs import part_of

@@ -9,6 +9,7 @@ from anonhist.properties.estimate import Estimate as Estimate
 from anonhist.properties.estimate import Estimates as Estimates
 from anonhist.properties.guessing_curve import guessing_curve as guessing_curve
 from anonhist.properties.guessing_curve import guessing_success as guessing_success
+from anonhist.properties.guessing_metrics import guessing_metrics as guessing_metrics
 from anonhist.properties.orders import hill_curve as hill_curve
 from anonhist.properties.orders import hill_number as hill_number
 from anonhist.properties.orders import min_entropy as min_entropy

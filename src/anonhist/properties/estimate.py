@@ -52,6 +52,7 @@ class Statement:
 
 
 PLUS_MINUS = Statement()
+NONE_OF_NOTHING = Statement(Holds.NONE, "nothing can be estimated from an empty profile")
 
 
 @dataclass(frozen=True)

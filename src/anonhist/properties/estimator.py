@@ -11,10 +11,12 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from anonhist.errors import UsageError, kind_of
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import (
+    NONE_OF_NOTHING,
     Bounds,
     Estimate,
     Holds,
@@ -99,6 +101,12 @@ class Resimulated(Protocol):
 
     def k_plus(self, k: int) -> Estimate:
         """Return how many labels of the data have at least this count, with an interval."""
+
+    def covered_share(self, labels: Ints) -> tuple[Floats, Floats]:
+        """Return the ends of 95% intervals of the share of the data that so many most frequent labels cover."""
+
+    def least_repeated(self) -> Profile | None:
+        """Return the profile that repeats labels least, among those that the release allows; None if unknown."""
 
 
 def profile_of(data: Profile | Resimulated) -> Profile:
@@ -276,11 +284,10 @@ def assumption(unit: PrivacyUnit) -> str:
     return f"the items of a user beyond {unit.max_items:,}, which were left out, are like the others"
 
 
-_DROWNED = "The release is mostly noise: the data may be much smaller, and this number very wrong."
+DROWNED = "The release is mostly noise: the data may be much smaller, and this number very wrong."
 NOT_SIMULATED = Statement(
     Holds.NONE, "the error due to privacy noise was not simulated (0 simulations); the error shown is that of sampling"
 )
-_OF_NOTHING = Statement(Holds.NONE, "nothing can be estimated from an empty profile")
 
 
 def apply(
@@ -326,13 +333,13 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     else:
         low, high = interval.of_nothing()
         ends = min(low, value), max(high, value)
-        statement = cut or (_OF_NOTHING if unknown is None else unknown)
+        statement = cut or (NONE_OF_NOTHING if unknown is None else unknown)
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"
         assumes = "; ".join(filter(None, (assumes, assumption(release.guarantee.unit))))
         parts = (("sampling", own), ("privacy noise", noise)) if is_known else (("sampling", own),)
-        warnings = (*warnings, _DROWNED) if release.mostly_noise else warnings
+        warnings = (*warnings, DROWNED) if release.mostly_noise else warnings
     return Estimate(
         value,
         error,

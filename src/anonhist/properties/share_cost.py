@@ -10,10 +10,13 @@ from typing import ClassVar, Literal, get_args
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
-from anonhist.properties.estimator import Point, Resimulated, Sample, apply, check_unit, multiplied
-from anonhist.properties.guessing_curve import BY_CHANCE, ONE_ACCOUNT_EACH, MostFrequent
-from anonhist.properties.sampling import Weights, sampling_error
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Point, Resimulated, check_unit, multiplied
+from anonhist.properties.guessing_curve import ONE_ACCOUNT_EACH
+from anonhist.properties.guessing_interval import BandInterval, estimate_guessing
+from anonhist.properties.most_frequent import MostFrequent
+from anonhist.properties.sampling import Weights
+from anonhist.properties.share_band import GuessedOf, ShareBand
 
 CostUnit = Literal["guesses", "bits"]
 
@@ -25,8 +28,6 @@ class CostOfShare(ABC):
     share: Fraction
     unit: CostUnit = "guesses"
     name: ClassVar[str] = "plug-in"
-    # Whether the cost is a function of the number of labels alone.
-    counts_labels: ClassVar[bool]
 
     @property
     def assumes(self) -> str:
@@ -39,11 +40,9 @@ class CostOfShare(ABC):
         top = MostFrequent.of_share(profile, self.share)
         return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
 
-    def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
-        """Return the cost of trying these labels, with λ reduced by ``too_high``, but at least α."""
-        if self.unit == "guesses":
-            return self.guesses(top)
-        return self.bits(self.guesses(top), min(max(top.share - too_high, float(self.share)), 1.0))
+    def of(self, top: MostFrequent) -> float:
+        """Return the cost of trying these labels."""
+        return self.guesses(top) if self.unit == "guesses" else self.bits(self.guesses(top), top.share)
 
     def weights(self, top: MostFrequent) -> Weights:
         """Return the derivatives; those in bits neglect the change of λ."""
@@ -63,6 +62,14 @@ class CostOfShare(ABC):
         """Return the cost in bits: that of a uniform distribution that is as hard to guess."""
 
     @abstractmethod
+    def guesses_of_band(self, band: ShareBand) -> tuple[float, float]:
+        """Return bounds of the cost in guesses that follow from bounds of all λ_β."""
+
+    @abstractmethod
+    def bits_of_band(self, band: ShareBand) -> tuple[float, float]:
+        """Return the same in bits."""
+
+    @abstractmethod
     def bits_per_guess(self, guesses: float, share: float) -> float:
         """Return the derivative of the cost in bits with respect to that in guesses."""
 
@@ -73,8 +80,6 @@ class WorkFactor(CostOfShare):
     With τ the count of the last label, it changes like ``−(n/τ)·λ_β`` with β fixed. For one label it is 1 guess, 0
     bits; for n singletons ``⌈α·n⌉`` guesses, lg n bits.
     """
-
-    counts_labels = True
 
     def guesses(self, top: MostFrequent) -> float:
         """Return μ."""
@@ -92,6 +97,14 @@ class WorkFactor(CostOfShare):
         """Return ``1/(μ·ln 2)``."""
         return 1 / (guesses * math.log(2))
 
+    def guesses_of_band(self, band: ShareBand) -> tuple[float, float]:
+        """Return the bounds of μ_α."""
+        return band.work(self.share)
+
+    def bits_of_band(self, band: ShareBand) -> tuple[float, float]:
+        """Return the bounds of μ_α in bits."""
+        return band.work_bits(self.share)
+
 
 class Guesswork(CostOfShare):
     """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012).
@@ -100,8 +113,6 @@ class Guesswork(CostOfShare):
     allows for that, but its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by ``−Σ_{b<μ} dλ_b +
     (1 − λ_μ)·dμ``. For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)`` guesses, lg n bits.
     """
-
-    counts_labels = False
 
     def guesses(self, top: MostFrequent) -> float:
         """Return G."""
@@ -121,41 +132,29 @@ class Guesswork(CostOfShare):
         """Return ``2/(λ·(2G/λ − 1)·ln 2)``."""
         return 2 / (share * (2 * guesses / share - 1) * math.log(2))
 
+    def guesses_of_band(self, band: ShareBand) -> tuple[float, float]:
+        """Return the bounds of G_α."""
+        return band.guesswork(self.share)
 
-@dataclass(frozen=True)
-class ShareInterval:
-    """The cost is at least that of the share ``α − z·(error of λ_μ)`` (Woodruff 1952), or ``value − z·error`` if less.
+    def bits_of_band(self, band: ShareBand) -> tuple[float, float]:
+        """Return the bounds of G_α in bits."""
+        return band.guesswork_bits(self.share)
 
-    The share covered by the most frequent labels of a sample is too high on average for every distribution, so the cost
-    of guessing is too low: the lower end holds, and there is no upper end. ``least`` is a lower bound of the property.
-    """
 
-    cost: CostOfShare
-    least: float
-
-    def of(self, sample: Sample, value: float, error: float) -> Bounds:
-        """Return the lower end, which lies below the value."""
-        share = self.cost.share
-        top = MostFrequent.of_share(sample.profile, share)
-        own = sampling_error(sample.profile, self.cost.weights(top))
-        # Privacy noise widens both equally.
-        wider = error / own if own else 1.0
-        off = Fraction(sample.z * wider * sampling_error(sample.profile, top.above()))
-        there = MostFrequent.of_share(sample.profile, max(share - off, Fraction(0)))
-        lower = self.cost.of(there, too_high=-float(off))
-        if not self.cost.counts_labels:
-            # The cost of fewer labels has its own error.
-            lower -= sample.z * wider * sampling_error(sample.profile, self.cost.weights(there))
-        low = min(lower, value - sample.z * error)
-        return Bounds(max(low, self.least), math.inf, Statement(Holds.AT_LEAST, BY_CHANCE)).around(value)
-
-    def of_nothing(self) -> tuple[float, float]:
-        """Return the range of the property."""
-        return self.least, math.inf
+def cost_interval(cost: CostOfShare) -> BandInterval:
+    """Return the interval of a cost of the distribution."""
+    if cost.unit == "bits":
+        return BandInterval(cost.bits_of_band, (0.0, math.inf))
+    return BandInterval(cost.guesses_of_band, (1.0, math.inf))
 
 
 def work_factor(
-    data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
+    data: Profile | Resimulated,
+    *,
+    share: float,
+    unit: CostUnit = "guesses",
+    of: GuessedOf = "distribution",
+    level: float = 0.95,
 ) -> Estimate:
     """Estimate the α-work-factor ``μ_α``: guesses per account needed to break a share α of accounts.
 
@@ -169,13 +168,17 @@ def work_factor(
         α, above 0 and up to 1; a float means its shortest decimal.
     unit
         ``"guesses"``, or ``"bits"``: ``lg(μ_α/λ_{μ_α})``, the effective key length of Bonneau (2012).
+    of
+        ``"distribution"`` that independent accounts were drawn from, or ``"data"``, these accounts: see
+        :func:`~anonhist.properties.guessing_success`. The upper end for the distribution is infinite if labels seen
+        twice or more cannot be shown to cover the share.
     level
         Probability with which the interval is meant to contain the truth.
 
     Raises
     ------
     UsageError
-        If a number is out of range, or there is no such unit.
+        If a number is out of range, or there is no such unit or truth.
 
     Examples
     --------
@@ -183,11 +186,16 @@ def work_factor(
     >>> work_factor(Profile.from_counts([40, 30, 20, 10]), share=0.5).value
     2.0
     """
-    return _cost_of_share(data, WorkFactor, share, unit=unit, level=level)
+    return _cost_of_share(data, WorkFactor, share, unit=unit, of=of, level=level)
 
 
 def guesswork(
-    data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
+    data: Profile | Resimulated,
+    *,
+    share: float,
+    unit: CostUnit = "guesses",
+    of: GuessedOf = "distribution",
+    level: float = 0.95,
 ) -> Estimate:
     """Estimate the α-guesswork ``G_α``: mean guesses per account of an attacker who stops after a share α of accounts.
 
@@ -201,13 +209,17 @@ def guesswork(
         α, above 0 and up to 1; a float means its shortest decimal.
     unit
         ``"guesses"``, or ``"bits"``, the effective key length of Bonneau (2012).
+    of
+        ``"distribution"`` that independent accounts were drawn from, or ``"data"``, these accounts: see
+        :func:`~anonhist.properties.guessing_success`. The upper end for the distribution is infinite if labels seen
+        twice or more cannot be shown to cover the share.
     level
         Probability with which the interval is meant to contain the truth.
 
     Raises
     ------
     UsageError
-        If a number is out of range, or there is no such unit.
+        If a number is out of range, or there is no such unit or truth.
 
     Examples
     --------
@@ -215,16 +227,16 @@ def guesswork(
     >>> guesswork(Profile.from_counts([40, 30, 20, 10]), share=0.5).value
     1.6
     """
-    return _cost_of_share(data, Guesswork, share, unit=unit, level=level)
+    return _cost_of_share(data, Guesswork, share, unit=unit, of=of, level=level)
 
 
 def _cost_of_share(
-    data: Profile | Resimulated, kind: type[CostOfShare], share: float, *, unit: CostUnit, level: float
+    data: Profile | Resimulated, kind: type[CostOfShare], share: float, *, unit: CostUnit, of: GuessedOf, level: float
 ) -> Estimate:
     part = _exact_share(share)
     check_unit(unit, get_args(CostUnit))
     cost = kind(part, unit)
-    return apply(data, cost, ShareInterval(cost, 0.0 if unit == "bits" else 1.0), level=level, unit=unit)
+    return estimate_guessing(data, cost, cost_interval(cost), of=of, unit=unit, level=level)
 
 
 def _exact_share(share: object) -> Fraction:

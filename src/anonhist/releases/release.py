@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, equal_fields, frozen, hash_fields, named, optional
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import (
     Guarantee,
     left_out,
@@ -20,6 +21,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, Holds, Statement
+from anonhist.releases.covered import covered_interval, least_repeated
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own, tells_misfit
 from anonhist.releases.excess import Excess
@@ -384,6 +386,18 @@ class Release(OneRelease):
         the remaining degrees.
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
+
+    def covered_share(self, labels: Ints) -> tuple[Floats, Floats]:
+        """Return the ends of 95% intervals of the share of items that the β most frequent labels of the data cover.
+
+        ``labels`` are the numbers β ≥ 1. The ends are 0 and 1 if the release has no interval for numbers of labels.
+        """
+        runs = () if self.error.band is not None else self.resimulate()
+        return covered_interval(self.error, self.profile, runs, labels)
+
+    def least_repeated(self) -> Profile | None:
+        """Return the profile that repeats labels least, among those that intervals for φ_{k+} allow; None without."""
+        return least_repeated(self.error, self.profile)
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Restrict an estimate to what is known about bounded data."""

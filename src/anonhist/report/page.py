@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,9 @@ from anonhist.frozen import frozen
 from anonhist.kinds import RELEASED_BY
 from anonhist.lazy import LaterModule
 from anonhist.privacy import short_decimal
-from anonhist.properties.estimate import Holds, widening_factor
-from anonhist.properties.guessing_curve import covered_share, round_grid
+from anonhist.properties.estimate import Holds
+from anonhist.properties.most_frequent import covered_share, round_grid
 from anonhist.releases import Release
-from anonhist.releases.evidence import NORMAL_95
 from anonhist.releases.runs import BY_POSTERIOR
 from anonhist.report.figures import (
     BAND,
@@ -57,9 +55,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as matplotlib_figure
     from matplotlib.figure import Figure
 
-    from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
-    from anonhist.releases import ReleaseError
 else:
     matplotlib_figure = LaterModule("matplotlib.figure")
 
@@ -84,37 +80,15 @@ class Guessing:
     def of(cls, release: Release) -> Guessing:
         """Compute the curve from the released profile, and its band from the release: free post-processing.
 
-        If there are intervals for φ_{k+} from noisy values, the band is made from them. The β largest counts hold
-        ``S_β = Σ_k min(φ_{k+}, β)`` items and the other counts ``Σ_k max(φ_{k+} − β, 0)``; both grow with every φ_{k+}.
-        So the lower end of λ_β combines the lower end of S_β with the upper end of the rest, and the upper end of λ_β
-        the upper end of S_β with the lower end of the rest. If all intervals hold at once, so does the band; if some do
-        not, the others make up for them (docs/benchmarks/intervals.md).
-
-        Otherwise, if runs can be trusted, it is the normal interval of the standard error
-        ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released profile R. It is widened to
-        whole items and to the change of a share that the largest expected error of the whole profile can cause
-        (:func:`farthest`), because runs on a smoothed profile err too little at its steps.
+        See :func:`~anonhist.releases.covered.covered_interval`.
         """
         profile = release.profile
         labels = np.array(round_grid(max(1, profile.num_labels), points=_POINTS), dtype=np.int64)
         share = covered_share(profile, labels)
         error = release.error
-        if error.band is not None:
-            return cls(labels, share, _from_k_plus(error, profile, labels), is_known=True)
-        if error.why_unknown:
+        if error.band is None and error.why_unknown:
             return cls(labels, share, (np.zeros(share.shape), np.full(share.shape, np.inf)), is_known=False)
-        drawn = release.resimulate()
-        squares = np.zeros(labels.size)
-        for simulated in drawn:
-            squares += (covered_share(simulated, labels) - share) ** 2
-        # Labels cover a whole number of items: an interval that ends before the next one holds less often than it says.
-        items_off = NORMAL_95 * widening_factor(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
-        half = np.maximum(1.0, np.ceil(items_off)) / max(1, profile.n)
-        expected = error.expected_range
-        half = np.maximum(
-            half, farthest(share, items=profile.n, distance=math.inf if expected is None else expected[1])
-        )
-        return cls(labels, share, (np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)), is_known=True)
+        return cls(labels, share, release.covered_share(labels), is_known=True)
 
     @property
     def hover(self) -> Hover:
@@ -124,43 +98,6 @@ class Guessing:
             ends = f"; 95% interval {interval(100 * low, 100 * high, places=2)}%" if self.is_known else ""
             texts.append(f"the {labels:,} most frequent: {100 * share:.2f}% of the items{ends}")
         return Hover(self.labels.tolist(), texts)
-
-
-def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDArray[np.float64]:
-    """Return the largest possible error of the shares of a profile: ``D·max(λ, 1 − λ)/(n − D)``, or 1.
-
-    Let C of the n items belong to the β most frequent labels, so λ = C/n, and let C + a and n + a + b be the same
-    numbers for another profile at sorted ℓ1 distance D (``distance``, infinite if unknown), so |a| + |b| ≤ D. Then its
-    share differs from λ by ``(a·(1 − λ) − b·λ)/(n + a + b)``.
-    """
-    if not distance < items:
-        return np.ones(share.shape)
-    return np.asarray(np.minimum(1.0, distance * np.maximum(share, 1 - share) / (items - distance)))
-
-
-def _from_k_plus(
-    error: ReleaseError, profile: Profile, labels: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return both ends of λ_β that follow from the intervals for φ_{k+}."""
-    ends = profile.counts if error.band is None else np.union1d(error.band.ends, profile.counts)
-    widths = np.diff(ends, prepend=0).astype(np.float64)
-    low, high = (_divide(widths, side, labels) for side in error.k_plus_interval(profile, ends))
-    least, most = (
-        np.divide(covered, covered + rest, out=np.full(labels.size, none), where=covered + rest > 0)
-        for (covered, _), (_, rest), none in ((low, high, 0.0), (high, low, 1.0))
-    )
-    return least, most
-
-
-def _divide(
-    widths: NDArray[np.float64], reaching: NDArray[np.float64], labels: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how many items the β largest counts hold, and how many the others, for a falling step function φ_{k+}."""
-    columns, area = np.append(0.0, np.cumsum(widths)), np.append(0.0, np.cumsum(widths * reaching))
-    # In the first steps φ_{k+} ≥ β; all items of later steps belong to the β labels.
-    steps = np.searchsorted(-reaching, -labels, side="right")
-    covered = labels * columns[steps] + (area[-1] - area[steps])
-    return covered, np.maximum(area[-1] - covered, 0.0)
 
 
 def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> matplotlib_figure.Figure:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
-from anonhist.properties.guessing_curve import covered_share, log_grid, round_grid
+from anonhist.properties.most_frequent import covered_share, log_grid, round_grid
 
 
 @pytest.mark.slow

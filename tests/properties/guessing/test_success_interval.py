@@ -29,6 +29,7 @@ def test_the_end_holds_for_every_share_of_the_most_frequent_label(share: float, 
 def test_the_end_is_near_where_much_was_seen(times: int) -> None:
     profile = Profile.from_counts([400_000 * times, 300_000 * times, 300_000 * times])
     least, most = guessing_success(profile, guesses=1).interval
-    assert least == 0
+    # Half of the items are tried, and Chernoff's bound, for half of the misses, is 1.5 times as far as the normal.
+    assert 2 < (0.4 - least) / math.sqrt(0.24 / profile.n) < 5
     # The next term is of the order of 1/n.
     assert (most - 0.4) / math.sqrt(0.24 / profile.n) == pytest.approx(1.96, rel=1e-3)
