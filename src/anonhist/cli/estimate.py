@@ -126,21 +126,8 @@ further privacy.
 """
 _BRIEF = Brief(
     (
-        *(
-            "method",
-            "alphabet_size",
-            "draws",
-            "order",
-            "guesses",
-            "share",
-            "of",
-            "bits",
-            "level",
-            "label",
-            "count",
-            "format_",
-        ),
-        *("group", "epsilon", "output"),
+        *("method", "alphabet_size", "draws", "order", "guesses", "share", "of", "level", "label", "count", "format_"),
+        *("epsilon", "output"),
     ),
     f"PROPERTY is {', '.join(list(_MEANINGS)[:-1])} or {list(_MEANINGS)[-1]}. SOURCE is read as in 'anonhist release', "
     "or is a released file, from which estimates are private.",
