@@ -78,6 +78,8 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     units = PrivacyUnit.user(max_items=3, groups=2), replace(USER, in_one_group=True)
     of_groups = [FrobeniusMechanism("0.5", unit).release(Profile.from_counts([4, 1])) for unit in units]
     made.extend(replace(each, simulations=2) for each in of_groups)
+    fitted = PartitionMechanism("1.2").release(Profile.from_counts([*range(1, 60), *[50] * 50]), source=SeededSource(1))
+    made.append(replace(fitted, simulations=2))
     return [replace(release.with_error(), evidence=None) for release in made]
 
 

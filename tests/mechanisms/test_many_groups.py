@@ -145,11 +145,11 @@ def test_what_is_made_of_noisy_values_does_not_depend_on_other_groups(
     mechanism, together = FrobeniusMechanism(epsilon), 0
     monkeypatch.setattr(frobenius, "_VALUES", 2**16)
     for places, noisy in CoordinateNoise(Fraction(epsilon), Recorded(8)).on_each(some_profiles() * 2):
-        batch = mechanism._publish(mechanism._fit(places, noisy))
+        batch = mechanism._publish(*mechanism._fit([(places, noisy)]))
         together = max(together, places.size)
         for at, (released, evidence) in enumerate(batch):
             only = noisy.of(np.arange(places.size) == at)
-            ((alone, of_alone),) = mechanism._publish(mechanism._fit(places[at : at + 1], only))
+            ((alone, of_alone),) = mechanism._publish(*mechanism._fit([(places[at : at + 1], only)]))
             assert released == alone
             assert known(evidence) == known(of_alone)
     assert together > 5
