@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
@@ -16,7 +16,7 @@ from anonhist.properties.share_band import GuessedOf
 from anonhist.releases.content import content
 from anonhist.releases.cumulative import Windows
 from anonhist.releases.grouped import GroupedRelease, SumOfReleases
-from anonhist.releases.numbers import LEVEL, Asked, Key, factor_of, numbers_of_data, numbers_of_source
+from anonhist.releases.numbers import LEVEL, Asked, Key, NumbersOfData, factor_of, numbers_of_source
 from anonhist.releases.release import Release
 
 METHOD = "difference, by MOVER"
@@ -191,11 +191,12 @@ def compare_releases(
     if of not in get_args(GuessedOf):
         raise UsageError(f"`of` must be one of {', '.join(get_args(GuessedOf))}, not {of!r:.80}.")
     asked = _asked(first, second, counts)
-    single = [_numbers(each, asked, of, 1) for each in (first, second)]
+    numbers = [_numbers(each, asked, of) for each in (first, second)]
+    single = [at_once(1) for at_once in numbers]
     shared = [key for key in single[0] if key in single[1]]
     plain = [difference(key, single[0][key], single[1][key], of) for key in shared]
     comparisons = sum(each.statement.holds is not Holds.NONE for each in plain)
-    wide = [_numbers(each, asked, of, max(comparisons, 1)) for each in (first, second)]
+    wide = [at_once(max(comparisons, 1)) for at_once in numbers]
     together = [difference(key, wide[0][key], wide[1][key], of).interval for key in shared]
     rows = tuple(
         NumberDifference(key, single[0][key], single[1][key], found, _around(ends, found.interval))
@@ -204,11 +205,12 @@ def compare_releases(
     return ReleaseDifference(rows, first, second, names, of)
 
 
-def _numbers(release: Release, asked: Asked, of: GuessedOf, comparisons: int) -> Mapping[Key, Estimate]:
-    """Return the numbers of a release, with intervals that hold together if there are so many of them."""
+def _numbers(release: Release, asked: Asked, of: GuessedOf) -> Callable[[int], Mapping[Key, Estimate]]:
+    """Return the numbers of a release as a function of K: with intervals of which K hold together."""
     if of == "data":
-        return dict(numbers_of_data(release, asked, factor_of(comparisons)))
-    return dict(numbers_of_source(release, asked, 1 - (1 - LEVEL) / comparisons))
+        known = NumbersOfData.of(release, asked)
+        return lambda comparisons: dict(known.stretched(factor_of(comparisons)))
+    return lambda comparisons: dict(numbers_of_source(release, asked, 1 - (1 - LEVEL) / comparisons))
 
 
 def difference(key: Key, first: Estimate, second: Estimate, of: GuessedOf) -> Estimate:
@@ -316,8 +318,8 @@ def _check_two_draws(first: Release, second: Release) -> None:
     """Refuse two views of one draw, whose noise is the same."""
     if first.receipt is not None and first.receipt == second.receipt:
         raise UsageError(
-            f"Both releases were charged as one, in entry {first.receipt.entry} of a ledger: they are the same release, "
-            "or groups of one."
+            f"Both releases were charged as one, in entry {first.receipt.entry} of a ledger: they are one release, or "
+            "groups of one."
         )
     is_charged = first.receipt is not None and second.receipt is not None
     if first is second or (not is_charged and _numbers_alone(first) == _numbers_alone(second)):

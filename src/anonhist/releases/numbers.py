@@ -19,7 +19,7 @@ import numpy as np
 
 from anonhist.catalogue import PROPERTIES as ENTRIES
 from anonhist.catalogue import load
-from anonhist.numeric.arrays import Ints
+from anonhist.numeric.arrays import Floats, Ints
 from anonhist.properties.entropy import PlugIn
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.properties.estimator import (
@@ -44,6 +44,8 @@ _MISS = 1 - LEVEL
 _HALF = Fraction(1, 2)
 # The first needs the number of possible labels; the second is asked at more numbers of guesses, as a curve.
 _LEFT_OUT = ("distance-to-uniformity", "guessing-success")
+# Runs on a release err less than the release if noise changed the shape of the data: measured, not proved.
+_RUNS_FALL_SHORT = 1.5
 _OF_NOISE = Statement(Holds.BOTH, "the interval covers privacy noise alone: it is about these data")
 
 
@@ -89,69 +91,89 @@ def stretched(found: Estimate, factor: float, *, grain: float = 0.0) -> Estimate
     return replace(found, interval=(max(low, 0.0), high))
 
 
-def numbers_of_data(release: Release, asked: Asked, factor: float) -> Iterator[tuple[Key, Estimate]]:
-    """Yield numbers of the data, with intervals for noise alone, stretched by a factor ≥ 1."""
+@dataclass(frozen=True, eq=False)
+class NumbersOfData:
+    """Numbers of the data behind a release, with 95% intervals for noise alone, to be stretched together.
+
+    ``known`` has each number with its grain, and ``shares`` the shares λ_β of items that the β most frequent labels
+    hold, with their ends, at the numbers ``marks`` of labels; None if these have no intervals.
+    """
+
+    release: Release
+    asked: Asked
+    known: tuple[tuple[Key, Estimate, float], ...]
+    marks: Ints
+    shares: tuple[Floats, Floats, Floats]
+
+    @classmethod
+    def of(cls, release: Release, asked: Asked) -> NumbersOfData:
+        """Read the numbers off a release."""
+        labels = release.profile.num_labels if _missing(release) else int(min(release.k_plus(1).interval[1], 2.0**62))
+        marks = marks_of(max(labels, asked.guesses[-1]), *asked.guesses)
+        share = covered_share(release.profile, marks)
+        low, high = release.covered_share(marks)
+        known = [*_counted(release, asked), *_by_runs(release)]
+        return cls(release, asked, tuple(known), marks, (share, np.minimum(low, share), np.maximum(high, share)))
+
+    def stretched(self, factor: float) -> Iterator[tuple[Key, Estimate]]:
+        """Yield all numbers with their intervals stretched by a factor c ≥ 1."""
+        for key, found, grain in self.known:
+            yield key, stretched(found, factor, grain=grain)
+        share, low, high = self.shares
+        half, more, grain = (high - low) / 2, factor - 1, 1 / max(self.release.profile.n, 1)
+        low = np.maximum(low - more * (np.maximum(share - low, half) + grain * (factor > 1)), 0.0)
+        high = np.minimum(high + more * (np.maximum(high - share, half) + grain * (factor > 1)), 1.0)
+        missing = _missing(self.release)
+        yield Key("work-factor", 0.5), self._work_factor(ShareBand.of(self.marks, low, high), missing)
+        for guess, at in zip(self.asked.guesses, np.searchsorted(self.marks, self.asked.guesses).tolist(), strict=True):
+            ends = (float(low[at]), float(high[at]))
+            noise = math.nan if missing else (ends[1] - ends[0]) / (2 * factor * NORMAL_95)
+            found = _estimate(self.release, float(share[at]), ends, missing or _OF_NOISE, noise=noise)
+            yield Key("guessing", guess), found
+
+    def _work_factor(self, band: ShareBand, missing: Statement | None) -> Estimate:
+        """Return ``min{β : λ_β ≥ 1/2}``, how many labels hold half of the items: bounds follow from those of λ."""
+        value = float(MostFrequent.of_share(self.release.profile, _HALF).labels) if self.release.profile.n else 0.0
+        if missing is not None:
+            return _estimate(self.release, value, (0.0, math.inf), missing, noise=math.nan, unit="labels")
+        least, most = band.work(_HALF)
+        ends = min(float(least), value), max(float(math.ceil(most)) if math.isfinite(most) else most, value)
+        said = _OF_NOISE if math.isfinite(most) else Statement(Holds.AT_LEAST, _OF_NOISE.reason)
+        return _estimate(self.release, value, ends, said, noise=math.nan, unit="labels")
+
+
+def _counted(release: Release, asked: Asked) -> Iterator[tuple[Key, Estimate, float]]:
+    """Yield the numbers of items and labels, which are whole."""
     largest = release.largest_count or math.inf
     counts = [count for count in asked.counts if count <= largest]
-    yield Key("items"), stretched(release.num_items(), factor, grain=1)
-    yield Key("labels"), stretched(release.k_plus(1), factor, grain=1)
+    yield Key("items"), release.num_items(), 1.0
+    yield Key("labels"), release.k_plus(1), 1.0
     if release.zeros is not None:
-        yield Key("zeros"), stretched(release.prevalence(0), factor, grain=1)
+        yield Key("zeros"), release.prevalence(0), 1.0
     for count in counts:
         if count > 1:
-            yield Key("k-plus", count), stretched(release.k_plus(count), factor, grain=1)
+            yield Key("k-plus", count), release.k_plus(count), 1.0
     for count in counts:
         if count <= asked.most_exact:
-            yield Key("prevalence", count), stretched(release.prevalence(count), factor, grain=1)
-    yield Key("entropy"), _of_data(release, PlugIn(), factor, unit="nats")
-    yield Key("simpson"), _of_data(release, PlugInSum(2.0, OrderSum.as_power_sum), factor)
-    yield Key("work-factor", 0.5), _work_factor(release, factor)
-    yield from _covered(release, asked.guesses, factor)
+            yield Key("prevalence", count), release.prevalence(count), 1.0
 
 
-def _of_data(release: Release, estimator: Estimator, factor: float, *, unit: str = "") -> Estimate:
-    """Return a property of the data: ``f(R) ± c·1.96·sqrt(mean_b (f(R*_b) − f(R))²)``, R*_b runs on the release R."""
-    value = value_of(estimator, release.profile)
+def _by_runs(release: Release) -> Iterator[tuple[Key, Estimate, float]]:
+    """Yield properties of the data: ``f(R) ± 1.5·1.96·sqrt(mean_b (f(R*_b) − f(R))²)``, R*_b runs on the release R."""
+    estimators: dict[str, tuple[Estimator, str]] = {
+        "entropy": (PlugIn(), "nats"),
+        "simpson": (PlugInSum(2.0, OrderSum.as_power_sum), ""),
+    }
     runs = tuple(release.resimulate())
-    noise = Sample(release.profile, LEVEL, release, runs).noise(estimator, value) if runs else math.nan
     missing = _missing(release) or (None if runs else NOT_SIMULATED)
-    half = factor * NORMAL_95 * widening_factor(len(runs)) * noise if runs else math.inf
-    ends = (0.0, math.inf) if missing else (max(value - half, 0.0), value + half)
-    return _estimate(release, value, ends, missing or _OF_NOISE, noise=noise, unit=unit)
-
-
-def _work_factor(release: Release, factor: float) -> Estimate:
-    """Return ``min{β : λ_β ≥ 1/2}``, how many labels hold half of the items: bounds follow from those of λ."""
-    value, missing = float(MostFrequent.of_share(release.profile, _HALF).labels), _missing(release)
-    ends, said = (1.0, math.inf), missing or _OF_NOISE
-    if missing is None:
-        marks = marks_of(int(min(release.k_plus(1).interval[1], 2.0**62)))
-        _, low, high = _shares(release, marks, factor)
-        least, most = ShareBand.of(marks, np.array(low), np.array(high)).work(_HALF)
-        ends = min(float(least), value), max(float(most), value)
-        said = said if math.isfinite(most) else Statement(Holds.AT_LEAST, _OF_NOISE.reason)
-    return _estimate(release, value, ends, said, noise=math.nan, unit="labels")
-
-
-def _covered(release: Release, guesses: tuple[int, ...], factor: float) -> Iterator[tuple[Key, Estimate]]:
-    """Yield the shares λ_β of all items that so many most frequent labels hold."""
-    missing = _missing(release)
-    for guess, share, low, high in zip(guesses, *_shares(release, np.array(guesses), factor), strict=True):
-        noise = math.nan if missing else (high - low) / (2 * factor * NORMAL_95)
-        yield Key("guessing", guess), _estimate(release, share, (low, high), missing or _OF_NOISE, noise=noise)
-
-
-def _shares(release: Release, marks: Ints, factor: float) -> tuple[list[float], list[float], list[float]]:
-    """Return the shares λ_β of a release with their ends, stretched as above."""
-    shares = covered_share(release.profile, marks)
-    low, high = (
-        side(end, shares) for side, end in zip((np.minimum, np.maximum), release.covered_share(marks), strict=True)
-    )
-    half, more = (high - low) / 2, (factor - 1)
-    grain = 1 / max(release.profile.n, 1)
-    least = np.maximum(low - more * (np.maximum(shares - low, half) + grain), 0.0)
-    most = np.minimum(high + more * (np.maximum(high - shares, half) + grain), 1.0)
-    return shares.tolist(), least.tolist(), most.tolist()
+    for name, (estimator, unit) in estimators.items():
+        value, noise = value_of(estimator, release.profile), math.nan
+        ends = (0.0, math.inf)
+        if missing is None:
+            noise = Sample(release.profile, LEVEL, release, runs).noise(estimator, value)
+            half = _RUNS_FALL_SHORT * NORMAL_95 * widening_factor(len(runs)) * noise
+            ends = max(value - half, 0.0), value + half
+        yield Key(name), _estimate(release, value, ends, missing or _OF_NOISE, noise=noise, unit=unit), 0.0
 
 
 def _missing(release: Release) -> Statement | None:
