@@ -1,8 +1,8 @@
 """Intervals of the difference of two releases: how often they hold, and how often a claimed difference is false.
 
 Each cell releases pairs of data sets many times and compares them with ``ah.compare_releases``. Pairs are equal data
-and data of two shapes; with ``--kinds "one shape"``, data drawn anew from one shape. The truth is the difference of the
-data; with ``--of distribution``, that of the distributions that independent samples were drawn from.
+and data of two shapes, and the truth is the difference of the data. With ``--of distribution``, pairs are drawn from
+one shape or two, and the truth is the difference of the distributions.
 """
 
 from __future__ import annotations
@@ -129,6 +129,7 @@ class Cell:
 
     @property
     def pooled(self) -> NDArray[np.float64]:
+        """Whether each interval held, of all numbers together."""
         return np.array([each for held in self.single.values() for each in held], float)
 
 
@@ -142,13 +143,16 @@ def main() -> None:
     """Print a row for each cell, then the coverage by number."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--simulations", type=int, default=8)
     parser.add_argument("--epsilon", type=float, nargs="+", default=EPSILONS)
     parser.add_argument("--items", type=int, nargs="+", default=SIZES)
     parser.add_argument("--pairs", type=int, nargs="+", default=range(len(PAIRS)))
-    parser.add_argument("--kinds", nargs="+", default=("equal data", "two shapes"))
     parser.add_argument("--unit", choices=list(UNITS), default="item")
     parser.add_argument("--of", choices=["data", "distribution"], default="data")
+    parser.add_argument("--quick", action="store_true", help="few runs of one pair: only to see that it runs")
     asked = parser.parse_args()
+    if asked.quick:
+        asked.runs, asked.pairs, asked.items, asked.epsilon = 2, [0], [300], [2.0]
     everything, by_number, missed = Cell(), defaultdict(list), defaultdict(int)
     columns = (
         "data",
@@ -161,21 +165,19 @@ def main() -> None:
     )
     print(f"| {' | '.join((*columns, 'numbers claimed, %'))} |")
     print("|---|---|---|---|---|---|---|---|")
-    for place in asked.pairs:
-        for items in asked.items:
+    # Every pair at one size, then at the next.
+    for turn, _ in enumerate(asked.items):
+        for place in asked.pairs:
+            items = asked.items[(turn + place) % len(asked.items)]
             shapes = {**named_shapes(items // 10), **random_shapes(items // 10)}
-            one, other = (shapes[name] for name in PAIRS[place])
-            kinds = {"equal data": (one, one), "one shape": (one, one), "two shapes": (one, other)}
-            for kind in asked.kinds:
-                shares = kinds[kind]
-                for epsilon in asked.epsilon:
-                    cell = _cell(kind, shares, items, epsilon, asked, seed=[place, items, len(kind)])
+            shares = [shapes[name] for name in PAIRS[place]]
+            for epsilon in asked.epsilon:
+                for kind, cell in _cells(shares, items, epsilon, asked, seed=[place, items]).items():
                     lowest = min(cell.single, key=lambda name: float(np.mean(cell.single[name])))
                     told = f"{PAIRS[place][0]}{f' and {PAIRS[place][1]}' if kind == 'two shapes' else ''}, {kind}"
-                    low = cell.single[lowest]
                     print(
                         f"| {told} | {items:,} | {epsilon:g} | {percent(cell.pooled, asked.runs)} | "
-                        f"{lowest} {100 * np.mean(low):.1f} | {percent(cell.together, asked.runs)} | "
+                        f"{lowest} {100 * np.mean(cell.single[lowest]):.1f} | {percent(cell.together, asked.runs)} | "
                         f"{percent(cell.wrong, asked.runs)} | {100 * np.mean(cell.claimed):.0f} |",
                         flush=True,
                     )
@@ -195,30 +197,32 @@ def main() -> None:
     print(f"\nAll at once: {percent(everything.together, runs)}; runs with a false claim: {wrong}")
 
 
-def _cell(kind: str, shares: Any, items: int, epsilon: float, asked: Any, *, seed: list[int]) -> Cell:
-    cell = Cell()
-    unit = UNITS[asked.unit]
-    rng = np.random.default_rng(seed)
+def _cells(shares: list[Any], items: int, epsilon: float, asked: Any, *, seed: list[int]) -> dict[str, Cell]:
+    """Return a cell for equal data, or for data drawn anew from one shape, and one for data of two shapes."""
+    of_one = "equal data" if asked.of == "data" else "one shape"
+    cells = {of_one: Cell(), "two shapes": Cell()}
+    unit, rng = UNITS[asked.unit], np.random.default_rng(seed)
     before: ah.Release | None = None
     for _ in range(asked.runs):
-        first = sample(shares[0], items, rng)
-        second = first if kind == "equal data" else sample(shares[1], items, rng)
-        if unit.max_count is not None:
-            first, second = (capped(each, unit.max_count) for each in (first, second))
-        pair = [ah.release(each, epsilon=epsilon, unit=unit) for each in (first, second)]
-        for each in pair:
+        first, other = (sample(each, items, rng) for each in shares)
+        again = first if asked.of == "data" else sample(shares[0], items, rng)
+        data = [each if unit.max_count is None else capped(each, unit.max_count) for each in (first, again, other)]
+        releases = [ah.release(each, epsilon=epsilon, unit=unit, simulations=asked.simulations) for each in data]
+        for each in releases:
             # Runs on no data are the same for all: this only saves time.
             if before is not None:
                 each.share_runs(before)
-        before = pair[0]
-        found = ah.compare_releases(*pair, of=asked.of)
-        keys = [row.key for row in found.rows]
-        if asked.of == "data":
-            truth = {key: number_in(second, key) - number_in(first, key) for key in keys}
-        else:
-            truth = {key: number_of(shares[1], key) - number_of(shares[0], key) for key in keys}
-        check(found, truth, cell)
-    return cell
+        before = releases[0]
+        for place, cell in enumerate(cells.values(), start=1):
+            found = ah.compare_releases(releases[0], releases[place], of=asked.of)
+            keys = [row.key for row in found.rows]
+            if asked.of == "data":
+                truth = {key: number_in(data[place], key) - number_in(data[0], key) for key in keys}
+            else:
+                sources = shares[0], shares[place - 1]
+                truth = {key: number_of(sources[1], key) - number_of(sources[0], key) for key in keys}
+            check(found, truth, cell)
+    return cells
 
 
 if __name__ == "__main__":

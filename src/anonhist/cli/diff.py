@@ -10,7 +10,7 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.terminal.decorators import SectionedCommand
-from anonhist.terminal.destinations import Outputs, data_name, print_table
+from anonhist.terminal.destinations import Outputs, console_on, data_name, print_table
 from anonhist.terminal.options import output_options
 from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import group_option, released_source
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
     from anonhist.releases.difference import ReleaseDifference
 
+# In columns; a narrower terminal leaves out the intervals that hold together.
+_WIDE = 120
 _SECTIONS = {
     "Input": ("group", "times", "independent_samples"),
     "Output": ("output", "report", "title", "force", "quiet"),
@@ -111,7 +113,9 @@ def _say(found: ReleaseDifference, stream: TextIO) -> None:
     say_line(summary(found), stream, **({"bold": True} if stream.isatty() else {}))
     if stream is sys.stdout:
         click.echo("", file=stream)
-        print_table(heads(found), [row.cells for row in rows_of(found)], stream, texts=[0], widest=130)
+        is_narrow = stream.isatty() and console_on(stream, widest=_WIDE).width < _WIDE
+        rows = [row.short_cells if is_narrow else row.cells for row in rows_of(found)]
+        print_table(heads(found)[: len(rows[0])], rows, stream, texts=[0], widest=_WIDE)
         click.echo("", file=stream)
     for name, sentence in (*(("Note", note) for note in notes(found)), *facts(found)):
         say_line(f"{name}: {sentence}", stream)

@@ -323,7 +323,9 @@ def _check_two_draws(first: Release, second: Release) -> None:
         )
     is_charged = first.receipt is not None and second.receipt is not None
     if first is second or (not is_charged and _numbers_alone(first) == _numbers_alone(second)):
-        raise UsageError("Both are the same release: a difference needs two, each with noise of its own.")
+        raise UsageError(
+            "Both releases have the same content: a difference needs two draws, each with noise of its own."
+        )
     for total, part in ((first, second), (second, first)):
         if isinstance(total.mechanism, SumOfReleases):
             runs = total.mechanism.runs

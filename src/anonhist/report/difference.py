@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.privacy import short_decimal, warning
 from anonhist.properties.estimate import Holds, format_number
+from anonhist.properties.most_frequent import covered_share, log_grid
 from anonhist.releases.difference import WHOLE
 from anonhist.report.figures import (
     BLUE,
@@ -29,6 +31,8 @@ from anonhist.report.shown import Sheet, download, promised
 from anonhist.report.wording import bound_of, many, plain_promise, promise_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -36,17 +40,19 @@ if TYPE_CHECKING:
     from anonhist.releases.difference import NumberDifference, ReleaseDifference
 
 MARK = "*"
+_SHARES = ("guessing", "simpson", "sample-coverage")
 # Color and dashes each tell the two apart.
 _STYLES: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "linestyle": "-"},
     {"color": SERIES[2], "linestyle": (0, (5, 1.6))},
 )
 _BAND_ALPHA = 0.25
+_POINTS = 300
 _ABOUT = {"data": "The two data sets", "distribution": "The sources of the two samples"}
 _NAMES = {
     "simpson": "chance that two items have one {label}",
-    "entropy": "entropy, in nats",
-    "guessing": "share of {total} of the {at} most frequent {labels}",
+    "entropy": "entropy, nats",
+    "guessing": "share of the top {at}",
 }
 _OF_DATA = {"work-factor": "{labels} that hold half of the {total}"}
 
@@ -55,6 +61,7 @@ _OF_DATA = {"work-factor": "{labels} that hold half of the {total}"}
 class Row:
     """One number as people read it: texts, and whether it differs beyond noise."""
 
+    what: str
     name: str
     first: str
     second: str
@@ -69,6 +76,11 @@ class Row:
         mark = f" {MARK}" if self.differs else ""
         return self.name, self.first, self.second, self.difference, self.ends, f"{self.together}{mark}"
 
+    @property
+    def short_cells(self) -> tuple[str, ...]:
+        """The same without the interval that holds with all others."""
+        return *self.cells[:4], f"{self.ends}{f' {MARK}' if self.differs else ''}"
+
 
 def heads(found: ReleaseDifference) -> tuple[str, ...]:
     """Return the headings of a table of rows."""
@@ -81,10 +93,10 @@ def rows_of(found: ReleaseDifference) -> list[Row]:
 
 
 def _row(found: ReleaseDifference, row: NumberDifference) -> Row:
-    is_share = row.key.what == "guessing"
-    write = _number_text(row, is_share=is_share)
+    write = _number_text(row)
     value = write(row.difference.value)
     return Row(
+        row.key.what,
         title_of(found, row),
         write(row.first.value),
         write(row.second.value),
@@ -108,18 +120,18 @@ def title_of(found: ReleaseDifference, row: NumberDifference) -> str:
     told = {"label": words.label, "labels": words.labels, "total": words.total, "at": f"{at or 0:,.0f}"}
     named = {**_NAMES, **(_OF_DATA if found.of == "data" else {})}
     if what in named:
-        return named[what].format(**told).replace("the 1 most frequent labels", "the most frequent label")
+        return named[what].format(**told)
     return what.replace("-", " ") if at is None else f"{what.replace('-', ' ')}, {at:,g}"
 
 
-def _number_text(row: NumberDifference, *, is_share: bool) -> Any:
+def _number_text(row: NumberDifference) -> Callable[[float], str]:
     """Return how to write a number of this row: whole, in percent, or with the digits that its interval leaves."""
-    if row.key.what in WHOLE:
+    if row.key.what in WHOLE or (row.key.what == "work-factor" and row.first.unit == "labels"):
         return lambda value: _signed(f"{value:,.0f}")
-    scale, unit = (100.0, "%") if is_share else (1.0, "")
+    scale, unit = (100.0, "%") if row.key.what in _SHARES else (1.0, "")
     low, high = row.difference.interval
     width = scale * (high - low)
-    places = int(min(max(2 - np.floor(np.log10(width)), 0), 9)) if 0 < width < np.inf else None
+    places = min(max(1 - math.floor(math.log10(width)), 0), 9) if 0 < width < math.inf else None
 
     def write(value: float) -> str:
         if places is None:
@@ -138,11 +150,28 @@ def _ends_text(row: NumberDifference, ends: tuple[float, float]) -> str:
     holds = row.difference.statement.holds
     if holds is Holds.NONE:
         return "none"
-    write = _number_text(row, is_share=row.key.what == "guessing")
+    write = _number_text(row)
     low, high = map(write, ends)
     if holds is Holds.BOTH:
         return f"{low} to {high}"
     return f"{holds.value} {low if holds is Holds.AT_LEAST else high}"
+
+
+def groups_of(found: ReleaseDifference) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Return the rows for a page, those of one kind together under a title, with short names."""
+    words = found.first.words
+    titles = {
+        "k-plus": f"{words.labels} with this {words.count} or a larger one",
+        "prevalence": f"{words.labels} with exactly this {words.count}",
+        "guessing": f"share of all {words.total} that so many most frequent {words.labels} hold",
+    }
+    listed: dict[str, list[tuple[str, ...]]] = {}
+    for row, shown in zip(found.rows, rows_of(found), strict=True):
+        at = f"{row.key.at or 0:,.0f}"
+        name = f"{at} or more" if row.key.what == "k-plus" else at if row.key.what in titles else shown.name
+        what = "sizes" if row.key.what in ("items", "labels", "zeros") else "properties"
+        listed.setdefault(titles.get(row.key.what, what), []).append((name, *shown.cells[1:]))
+    return list(listed.items())
 
 
 def summary(found: ReleaseDifference) -> str:
@@ -189,8 +218,8 @@ def facts(found: ReleaseDifference) -> list[tuple[str, str]]:
     """Return names and sentences that say what the comparison rests on."""
     how = (
         "Each difference is the second number minus the first, with a 95% interval by MOVER (Zou and Donner 2008) from "
-        f"the intervals of both. The last column holds for all {found.comparisons:,} at once: {MARK} marks those that "
-        "differ by it."
+        f"the intervals of both. {MARK} marks those that differ by wider intervals, which hold for all "
+        f"{found.comparisons:,} at once."
     )
     warned = [("Warning", said) for name, said in promise_lines(found.guarantee) if name == "Warning"]
     bound = [fact for fact in bound_of(found) if fact[0] != "Rows"]
@@ -237,14 +266,21 @@ def guessing_figure(found: ReleaseDifference) -> Figure:
     figure, axes = canvas(f"share of {words.total}", f"most frequent {words.labels}")
     rows = [row for row in found.rows if row.key.what == "guessing"]
     at = [float(row.key.at or 1) for row in rows]
+    most = max(each.profile.num_labels for each in (found.first, found.second))
+    marks = np.array(log_grid(max(most, 2), points=_POINTS))
     for place, (name, style) in enumerate(zip(found.names, _STYLES, strict=True)):
+        release = (found.first, found.second)[place]
         numbers: list[Estimate] = [(row.first, row.second)[place] for row in rows]
-        low, high = np.array([each.interval for each in numbers]).T
         if numbers[0].statement.holds is Holds.BOTH:
-            axes.fill_between(at, low, high, color=style["color"], alpha=_BAND_ALPHA, linewidth=0)
-        axes.plot(at, [each.value for each in numbers], linewidth=1.6, label=_short(name), **style)
+            where, (low, high) = (
+                (marks, release.covered_share(marks))
+                if found.of == "data"
+                else (at, np.array([each.interval for each in numbers]).T)
+            )
+            axes.fill_between(where, low, high, color=style["color"], alpha=_BAND_ALPHA, linewidth=0)
+        axes.plot(marks, covered_share(release.profile, marks), linewidth=1.6, label=_short(name), **style)
     mark_shares(axes)
-    scale_across(axes, max(2.5, 1.25 * at[-1]))
+    scale_across(axes, max(2.5, 1.25 * float(marks[-1])))
     add_legend(axes, handle_length=2.4)
     return figure
 
@@ -266,7 +302,8 @@ def write_difference(found: ReleaseDifference, sheet: Sheet) -> None:
     """Write the page of a difference: the statement, both curves, then all numbers."""
     words = found.first.words
     first, second = found.names
-    sheet.write(
+    # The subtitle names the data of both.
+    replace(sheet, data_name=None).write(
         "anonhist.report/difference.html",
         headline="What differs between two releases",
         subtitle=f"{second} minus {first}, beyond the noise of both.",
@@ -295,7 +332,7 @@ def write_difference(found: ReleaseDifference, sheet: Sheet) -> None:
             ),
         ],
         heads=heads(found),
-        rows=[row.cells for row in rows_of(found)],
+        groups=groups_of(found),
         download=download(found, rows=len(found)),
         promise=promised(found.guarantee),
         privacy=privacy(found),
