@@ -17,6 +17,7 @@ from anonhist.profiles.windows import CumulativeCounts
 from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.difference import compare_releases, difference
 from anonhist.releases.numbers import Key, factor_of, stretched
+from anonhist.sketches import HashedSketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -152,6 +153,16 @@ def test_other_bounds_are_refused() -> None:
     few, more = (made(FEW.with_unit(unit), unit=unit) for unit in map(_users, (3, 4)))
     with pytest.raises(UsageError, match="different bounds"):
         compare_releases(few, more)
+
+
+def test_profiles_of_sketches_are_refused() -> None:
+    pair = []
+    for labels in (20, 30):
+        sketch = HashedSketch(buckets=100, epsilon=1, key=b"week", source=SeededSource(labels))
+        sketch.update(map(str, range(labels)))
+        pair.append(sketch.reconstruct(simulations=2))
+    with pytest.raises(UsageError, match="share their collisions"):
+        compare_releases(*pair)
 
 
 def _users(bound: int) -> ah.PrivacyUnit:

@@ -303,6 +303,8 @@ def check_comparable(first: object, second: object) -> None:
         raise UsageError(
             f"The releases are of different kinds, for {units[0]} and for {units[1]}: their numbers count other things."
         )
+    if first.mechanism.kind.name == "sketch":
+        raise UsageError("Profiles of sketches are not compared: sketches with one key share their collisions.")
     if units[0] != units[1] or first.largest_count != second.largest_count:
         raise UsageError(
             f"The releases have different bounds, for {units[0]} and for {units[1]}: a difference may be due to those "

@@ -54,6 +54,12 @@ _NAMES = {
     "entropy": "entropy, nats",
     "guessing": "share of the top {at}",
 }
+_OPTIONS = {
+    "support-coverage": "{:,} draws",
+    "work-factor": "share {}",
+    "guesswork": "share {}",
+    **dict.fromkeys(("hill-number", "renyi-entropy", "tsallis-entropy", "power-sum"), "q = {}"),
+}
 _OF_DATA = {"work-factor": "{labels} that hold half of the {total}"}
 
 
@@ -121,7 +127,8 @@ def title_of(found: ReleaseDifference, row: NumberDifference) -> str:
     named = {**_NAMES, **(_OF_DATA if found.of == "data" else {})}
     if what in named:
         return named[what].format(**told)
-    return what.replace("-", " ") if at is None else f"{what.replace('-', ' ')}, {at:,g}"
+    # As the table of all estimates names them.
+    return what if at is None else f"{what}, {_OPTIONS.get(what, '{}').format(at)}"
 
 
 def _number_text(row: NumberDifference) -> Callable[[float], str]:
@@ -131,7 +138,11 @@ def _number_text(row: NumberDifference) -> Callable[[float], str]:
     scale, unit = (100.0, "%") if row.key.what in _SHARES else (1.0, "")
     low, high = row.difference.interval
     width = scale * (high - low)
-    places = min(max(1 - math.floor(math.log10(width)), 0), 9) if 0 < width < math.inf else None
+    places = min(max(1 - math.floor(math.log10(width)), 1), 9) if 0 < width < math.inf else None
+    if places is not None and row.differs:
+        # An end beside 0 must not be written as 0.
+        nearest = scale * min(map(abs, row.together))
+        places = min(max(places, -math.floor(math.log10(nearest))), 12)
 
     def write(value: float) -> str:
         if places is None:
@@ -180,7 +191,7 @@ def summary(found: ReleaseDifference) -> str:
     if not of:
         return "No number has an interval in both releases, so nothing can be said about a difference."
     if not number:
-        return f"{_ABOUT[found.of]} do not differ beyond noise in any of {many(of, 'number')}."
+        return f"{_ABOUT[found.of]} show no difference beyond noise in any of {many(of, 'number')}."
     differ = f"differ beyond noise in {number:,} of {many(of, 'number')}"
     return f"{_ABOUT[found.of]} {differ}, all at once with 95% confidence."
 
@@ -341,8 +352,8 @@ def write_difference(found: ReleaseDifference, sheet: Sheet) -> None:
 
 
 def _cards(found: ReleaseDifference) -> list[tuple[str, str]]:
-    """Return the first two numbers, and the budgets."""
-    shown = [_row(found, row) for row in found.rows[:2]]
+    """Return the first two numbers with an interval, and the budgets."""
+    shown = [_row(found, row) for row in found.rows if row.difference.statement.holds is Holds.BOTH][:2]
     cards = [(row.difference, f"{row.name}: {row.first} and {row.second}; 95% interval {row.ends}") for row in shown]
     return [*cards, (f"ε = {short_decimal(found.guarantee.epsilon)}", "spent on both releases together")]
 
