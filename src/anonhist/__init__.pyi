@@ -35,6 +35,7 @@ from anonhist.properties import guessing_curve as guessing_curve
 from anonhist.properties import hill_number as hill_number
 from anonhist.properties import support_size as support_size
 from anonhist.releases import Release as Release
+from anonhist.releases.difference import compare_releases as compare_releases
 from anonhist.releases.grouped import GroupedRelease as GroupedRelease
 from anonhist.report import plot as plot
 from anonhist.report import write_report as write_report

@@ -144,6 +144,14 @@ KINDS = {
         figure=".report.comparison:comparison_figure",
         page=".report.comparison:write_comparison",
     ),
+    "release difference": Kind(
+        "A difference of releases is",
+        files=".formats.differences:FILES",
+        table=".formats.differences:TABLE",
+        cell=".report.difference:difference_cell",
+        figure=".report.difference:overlay_figure",
+        page=".report.difference:write_difference",
+    ),
     "plan": Kind(table=".formats.tables:PLAN_TABLE", cell=".report.notebook:plan_cell"),
     "group plan": Kind(table=".formats.tables:GROUP_PLAN_TABLE", cell=".report.notebook:group_plan_cell"),
     "balance": Kind(

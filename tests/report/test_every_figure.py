@@ -46,6 +46,7 @@ from anonhist.properties.orders import hill_curve
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import Release
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+from anonhist.releases.difference import compare_releases
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot, write_report
 from anonhist.report.curve import VIEWS as CURVES
@@ -281,6 +282,14 @@ VALUES: dict[str, dict[str, Make]] = {
         ),
         "distant budgets": lambda: compared(("1/1000000000", "1", "1000000"), ("auto",), (1e18, 1.0, 1e-9)),
         "no error": lambda: compared(("1", "2"), ("auto", "partition"), (0.0, 0.0)),
+    },
+    "release difference": {
+        "two": lambda: compare_releases(released("few labels"), released("uneven")),
+        "long names": lambda: compare_releases(
+            released("uneven"), released("one label"), names=(LONG, f"$x^2$ {LONG}")
+        ),
+        "nothing": lambda: compare_releases(released("nothing"), released("nothing", "2")),
+        "huge": lambda: compare_releases(released("huge counts"), released("one large count")),
     },
     "balance": {
         "no charges": lambda: balance(0, timedelta(days=3)),

@@ -17,7 +17,7 @@ from anonhist.terminal.decorators import LazyGroup, as_typed, options_of, perhap
 from anonhist.terminal.output import say_line
 from anonhist.version import __version__
 
-_CENTRAL = ("check", "count", "curve", "estimate", "plan", "release", "show")
+_CENTRAL = ("check", "count", "curve", "diff", "estimate", "plan", "release", "show")
 
 
 @click.group(

@@ -155,13 +155,13 @@ class Outputs(NamedTuple):
             check_ending(target)
         return self._to(target, *sources)
 
-    def for_estimate(self, *sources: str) -> Destination:
+    def for_estimate(self, *sources: str, what: str = "An estimate is") -> Destination:
         """Return where an estimate of frequencies goes, or refuse outputs that could not be written."""
         target = self.target(None)
         if target not in (None, STDOUT):
             from anonhist.formats.files import check_ending
 
-            check_ending(target, endings=(".csv", ".json"), what="An estimate is")
+            check_ending(target, endings=(".csv", ".json"), what=what)
         return self._to(target, *sources)
 
     def _to(self, target: str | None, *sources: str) -> Destination:
