@@ -18,7 +18,7 @@ _BUDGET = ("create", "move", "plan", "show", "verify", "void")
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
-    *("check", "compare", "count", "curve", "degrees", "estimate", "plan", "release", "reproduce", "show"),
+    *("check", "compare", "count", "curve", "degrees", "estimate", "plan", "release", "reproduce", "show", "species"),
     *(f"budget {name}" for name in _BUDGET),
     *(f"local {name}" for name in _LOCAL),
     *(f"sketch {name}" for name in _SKETCH),
