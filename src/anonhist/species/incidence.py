@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Checked, Converted, converted, frozen, named
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import whole_numbers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def _parse_profile(given: Any) -> Profile:

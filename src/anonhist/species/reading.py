@@ -6,20 +6,20 @@ import csv
 import gzip
 import io
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from anonhist.errors import DataError, UsageError, mask, unreadable
 from anonhist.profiles import Profile
 from anonhist.species.incidence import IncidenceFrequencies
-
-if TYPE_CHECKING:
-    from anonhist.species.sample import SiteData
+from anonhist.species.sample import SiteData
+from anonhist.species.sampling_units import SamplingUnits
 
 TableData = Literal["abundance", "incidence-freq", "incidence-raw", "incidence-counts"]
 TABLE_DATA: tuple[str, ...] = get_args(TableData)
+RAW_DATA = ("incidence-raw", "incidence-counts")
 TableLayout = Literal["species-in-rows", "species-in-columns", "long"]
 TABLE_LAYOUTS: tuple[str, ...] = get_args(TableLayout)
 #: In place of the name of a column of sites, or of counts.
@@ -27,6 +27,8 @@ NO_COLUMN = "none"
 #: The name of a site that has none.
 ONE_SITE = "all"
 _LARGEST = 2**62
+# What is read of a site.
+Held = Profile | IncidenceFrequencies | SamplingUnits
 _SHOWN = "A number in line {line}, column {column} "
 
 
@@ -124,11 +126,68 @@ def read_species(
     >>> read_species(table, data="incidence-freq", layout="species-in-rows")["south"]
     IncidenceFrequencies(sampling_units=3, species=1, {2: 1})
     """
+    columns = LongColumns(site, species, sampling_unit, count)
+    held = _held(source, data, layout, columns, delimiter)
+    return {name: each.frequencies() if isinstance(each, SamplingUnits) else each for name, each in held.items()}
+
+
+def read_sampling_units(
+    source: str | Path | Iterable[Sequence[object]],
+    /,
+    *,
+    data: Literal["incidence-raw", "incidence-counts"],
+    layout: TableLayout,
+    species: str | None = None,
+    sampling_unit: str | None = None,
+    count: str | None = None,
+    delimiter: str | None = None,
+) -> SamplingUnits:
+    """Read which species were found in each sampling unit of one site, for a private release.
+
+    A unit is what its own cells or rows say, whatever the others are, and each of its species counts once. In long
+    tables only units that are listed count, so list those without a species with a count of 0.
+
+    Parameters
+    ----------
+    source, data, layout, species, sampling_unit, count, delimiter
+        As for :func:`read_species`, for incidences of a single site.
+
+    Returns
+    -------
+    SamplingUnits
+        Private data.
+
+    Raises
+    ------
+    UsageError, DataError
+        As for :func:`read_species`. Errors about cells name lines, which the guarantee of a release does not cover.
+
+    Examples
+    --------
+    >>> table = [["", "plot 1", "plot 2"], ["oak", 1, 1], ["elm", 0, 1]]
+    >>> read_sampling_units(table, data="incidence-raw", layout="species-in-rows").frequencies()
+    IncidenceFrequencies(sampling_units=2, species=2, {1: 1, 2: 1})
+    """
+    if data not in RAW_DATA:
+        raise UsageError(f"`data` of sampling units must be one of {', '.join(RAW_DATA)}, not {data!r:.80}.")
+    columns = LongColumns(None if layout == "species-in-rows" else NO_COLUMN, species, sampling_unit, count)
+    found = _held(source, data, layout, columns, delimiter)[ONE_SITE]
+    assert isinstance(found, SamplingUnits)  # noqa: S101  # such data are units
+    return found
+
+
+def _held(
+    source: str | Path | Iterable[Sequence[object]],
+    data: TableData,
+    layout: TableLayout,
+    columns: LongColumns,
+    delimiter: str | None,
+) -> Mapping[str, Held]:
+    """Return the sites of a table, those of sampling units unit by unit."""
     if data not in TABLE_DATA:
         raise UsageError(f"`data` must be one of {', '.join(TABLE_DATA)}, not {data!r:.80}.")
     if layout not in TABLE_LAYOUTS:
         raise UsageError(f"`layout` must be one of {', '.join(TABLE_LAYOUTS)}, not {layout!r:.80}.")
-    columns = LongColumns(site, species, sampling_unit, count)
     _check_columns(data, layout, columns)
     table = _Table.of(source, delimiter)
     if layout == "long":
@@ -138,7 +197,7 @@ def read_species(
 
 def _check_columns(data: TableData, layout: TableLayout, columns: LongColumns) -> None:
     """Refuse columns that a kind of table does not have, and require those that it needs."""
-    is_raw = data in ("incidence-raw", "incidence-counts")
+    is_raw = data in RAW_DATA
     if layout != "long":
         for name in ("species", "sampling_unit", "count"):
             if getattr(columns, name) is not None:
@@ -232,7 +291,7 @@ def _whole(cell: str, line: int, column: int, *, most: int = _LARGEST) -> int:
     return number
 
 
-def _read_wide(table: _Table, data: TableData, site: str | None, *, species_in_rows: bool) -> dict[str, SiteData]:
+def _read_wide(table: _Table, data: TableData, site: str | None, *, species_in_rows: bool) -> Mapping[str, Held]:
     """Return the sites of a wide table."""
     place = None if site in (None, NO_COLUMN) else table.place(str(site), of="site")
     if place == 0:
@@ -258,10 +317,10 @@ def _read_wide(table: _Table, data: TableData, site: str | None, *, species_in_r
         of_units = [row[place] for row in table.rows]
         if not all(of_units):
             raise DataError("A sampling unit of the species table has no site: its cell is empty.")
-    units: dict[str, list[list[int]]] = {}
+    units: dict[str, list[list[str]]] = {}
     for name, row in zip(of_units, cells, strict=True):
-        units.setdefault(name, []).append(row)
-    return {name: _incidence(rows) for name, rows in units.items()}
+        units.setdefault(name, []).append([species for species, cell in zip(heads, row, strict=True) if cell])
+    return {name: SamplingUnits(found) for name, found in units.items()}
 
 
 def _check_names(names: list[str], where: str) -> None:
@@ -271,13 +330,7 @@ def _check_names(names: list[str], where: str) -> None:
         raise DataError(f"A name in the {where} of the species table stands there twice.")
 
 
-def _incidence(units: list[list[int]]) -> IncidenceFrequencies:
-    """Return in how many of some sampling units each species was found."""
-    found = [sum(cell > 0 for cell in species) for species in zip(*units, strict=True)]
-    return IncidenceFrequencies(len(units), Profile.from_counts(found))
-
-
-def _read_long(table: _Table, data: TableData, columns: LongColumns) -> dict[str, SiteData]:
+def _read_long(table: _Table, data: TableData, columns: LongColumns) -> Mapping[str, Held]:
     """Return the sites of a long table."""
     places = {
         name: table.place(column, of=name)
@@ -305,7 +358,7 @@ def _read_long(table: _Table, data: TableData, columns: LongColumns) -> dict[str
 _Rows = Iterable[tuple[str, str, str, int]]
 
 
-def _abundances(rows: _Rows) -> dict[str, SiteData]:
+def _abundances(rows: _Rows) -> dict[str, Profile]:
     totals: dict[str, dict[str, int]] = {}
     for site, species, _, count in rows:
         at = totals.setdefault(site, {})
@@ -313,18 +366,13 @@ def _abundances(rows: _Rows) -> dict[str, SiteData]:
     return {site: Profile.from_counts(list(at.values())) for site, at in totals.items()}
 
 
-def _detections(rows: _Rows) -> dict[str, SiteData]:
-    units: dict[str, set[str]] = {}
-    found: dict[str, dict[str, set[str]]] = {}
+def _detections(rows: _Rows) -> dict[str, SamplingUnits]:
+    units: dict[str, dict[str, list[str]]] = {}
     for site, species, unit, count in rows:
-        units.setdefault(site, set()).add(unit)
-        at = found.setdefault(site, {}).setdefault(species, set())
+        found = units.setdefault(site, {}).setdefault(unit, [])
         if count:
-            at.add(unit)
-    return {
-        site: IncidenceFrequencies(len(units[site]), Profile.from_counts([len(each) for each in found[site].values()]))
-        for site in units
-    }
+            found.append(species)
+    return {site: SamplingUnits(of_units.values()) for site, of_units in units.items()}
 
 
-_LONG: dict[str, Callable[[_Rows], dict[str, SiteData]]] = {"abundance": _abundances, "incidence": _detections}
+_LONG: dict[str, Callable[[_Rows], Mapping[str, Held]]] = {"abundance": _abundances, "incidence": _detections}

@@ -13,11 +13,11 @@ from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimate import Estimate, Holds, Statement, check_level, quantile
 from anonhist.properties.estimator import check_method
 from anonhist.species.hill import unseen_species
+from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.sample import ReferenceSample
 
 if TYPE_CHECKING:
     from anonhist.numeric.arrays import Floats
-    from anonhist.species.incidence import IncidenceFrequencies
 
 RichnessMethod = Literal["chao2", "chao2-bc", "ice", "ice-1"]
 RICHNESS_METHODS: tuple[str, ...] = get_args(RichnessMethod)

@@ -296,7 +296,9 @@ def _sketches() -> list[object]:
 def _species() -> list[object]:
     ants = species.IncidenceFrequencies.from_frequencies([5, 3, 2, 1, 1])
     found = species.compare_sites({"north": ants}, points=4, bootstraps=3)
-    return [ants, found, found.sites[0], found.estimates[0]]
+    plots = species.SamplingUnits([["oak", "elm"], ["oak"], []] * 5)
+    released = species.release_incidence(plots, epsilon=1, max_per_unit=2, simulations=4)
+    return [ants, found, found.sites[0], found.estimates[0], plots, released]
 
 
 def _numbers() -> list[object]:
