@@ -169,8 +169,9 @@ def release_incidence(
         m, the largest number of species of a unit that count, from 1 to 2^62: public, chosen without looking at the
         data. A smaller m needs less noise, and biases numbers of species more.
     relation
-        Neighbors differ by a unit that is added or removed (default), or replaced by another one. If it is replaced, T
-        is public, because it is the same for all neighbors, and released as it is.
+        Neighbors differ by a unit that is added or removed (default), or replaced by another one that is listed, too,
+        perhaps without a species. If it is replaced, T is public, because it is the same for all neighbors, and
+        released as it is.
     units_share
         The share of ε for T, between 0 and 1, if units are added or removed.
     mechanism, simulations, source, ledger, dataset, purpose

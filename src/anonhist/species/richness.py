@@ -50,7 +50,8 @@ def species_richness(
     ``S + (Ŝ − S)·K^(±1)`` with ``K = exp(z·sqrt(ln(1 + error²/(Ŝ − S)²)))``. If no species seems to be missing, it is
     ``S/(1 − P) ± z·error/(1 − P)``, at least S, with ``P = Σ_k Q_k·e^(−k)/S``.
 
-    Source: Chao 1987; Chao 2005; Lee and Chao 1994; Chao and Chiu 2016, eq. 11a and 12b; Chiu and others 2014.
+    Source: Chao 1987; Chao 2005; Lee and Chao 1994, eq. 3.18, with ``u·(u − 1)`` and A as in SpadeR; Chiu and others
+    2014.
 
     Parameters
     ----------
