@@ -6,13 +6,15 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.profiles import Profile
 from anonhist.species import commands
 from anonhist.species.incidence import IncidenceFrequencies
-from anonhist.species.reading import TABLE_DATA, TABLE_LAYOUTS, read_species
+from anonhist.species.reading import TABLE_DATA, TABLE_LAYOUTS, read_sampling_units, read_species
+from anonhist.species.sampling_units import SamplingUnits
 from anonhist_testing.cases import each_of
 
 ABUNDANCE = "species,north,south\noak,3,0\nelm,1,2\nash,0,5\n"
@@ -88,11 +90,11 @@ LONG = {"data": "abundance", "layout": "long", "site": "place", "species": "kind
 @each_of(
     ("text", "how", "why"),
     [
-        ("", WIDE, "has a header"),
+        ("", WIDE, "is empty"),
         ("species,north\n", WIDE, "has a header"),
-        (ABUNDANCE + "fir,1\n", WIDE, "Line 5 .* another number of columns"),
-        (ABUNDANCE.replace("3", ""), WIDE, "Line 2, column 2 .* is empty: write 0"),
-        (ABUNDANCE.replace("3", "NA"), WIDE, "line 2, column 2 .* not a whole number"),
+        (ABUNDANCE + "fir,1\n", WIDE, "a row has more or fewer columns"),
+        (ABUNDANCE.replace("3", ""), WIDE, "row 1 below the header, column 2 .* is empty: write 0"),
+        (ABUNDANCE.replace("3", "NA"), WIDE, "row 1 below the header, column 2 .* not a whole number"),
         (ABUNDANCE.replace("3", "-3"), WIDE, "not a whole number"),
         (ABUNDANCE.replace("3", "3.5"), WIDE, "not a whole number"),
         (ABUNDANCE.replace("3", "1e3"), WIDE, "not a whole number"),
@@ -140,12 +142,12 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, how: dict[str, An
 
 
 def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "table.csv").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "table.csv").write_bytes(ABUNDANCE.replace("elm", "\xe9").encode("latin-1"))
     with pytest.raises(DataError, match="UTF-8"):
         read_species(tmp_path / "table.csv", data="abundance", layout="species-in-rows")
-    (tmp_path / "table.csv").write_bytes(gzip.compress(ABUNDANCE.encode() * 50)[:-9])
+    (tmp_path / "table.csv.gz").write_bytes(gzip.compress(ABUNDANCE.encode() * 50)[:-9])
     with pytest.raises(DataError, match="cut off"):
-        read_species(tmp_path / "table.csv", data="abundance", layout="species-in-rows")
+        read_species(tmp_path / "table.csv.gz", data="abundance", layout="species-in-rows")
     with pytest.raises(DataError, match="There is no file"):
         read_species(tmp_path / "none.csv", data="abundance", layout="species-in-rows")
 
@@ -153,3 +155,75 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
 def test_the_command_line_offers_what_there_is() -> None:
     assert commands.DATA == TABLE_DATA
     assert commands.LAYOUTS == TABLE_LAYOUTS
+
+
+LISTED = {"layout": "long", "species": "kind", "sampling_unit": "plot"}
+
+
+@each_of(
+    "row",
+    ['x,"oak\n', '"x,oak\n', 'x,"o"ak\n', 'x,"oak\ny,elm\nz,oak"\n', '"\n",oak\n', '"x\ny",oak\n', "x,oak,elm\n"],
+)
+def test_one_row_hides_no_others(tmp_path: Path, row: str) -> None:
+    rows = [f"u{number},oak\n" for number in range(400)]
+    for place in (0, 5, 400):
+        text = "".join(("plot,kind\n", *rows[:place], row, *rows[place:]))
+        (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+        with pytest.raises(DataError) as refused:
+            read_sampling_units(tmp_path / "table.csv", data="incidence-raw", **LISTED)
+        assert str(refused.value).endswith((".", ")."))
+        assert "oak" not in str(refused.value)
+
+
+def test_quotes_inside_one_row_are_one_row(tmp_path: Path) -> None:
+    rows = [f"u{number},oak\n" for number in range(20)]
+    for row, more in (('x,"elm, field"\n', {1: 1, 20: 1}), ('"x",oak\n', {21: 1}), ('x,a "b"\n', {1: 1, 20: 1})):
+        (tmp_path / "table.csv").write_text("".join(("plot,kind\n", *rows[:7], row, *rows[7:])), encoding="utf-8")
+        found = read_sampling_units(tmp_path / "table.csv", data="incidence-raw", **LISTED).frequencies()
+        assert found == IncidenceFrequencies(21, Profile.from_prevalences(more.items()))
+
+
+def test_what_no_table_may_hold_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    for text in (ABUNDANCE + "a\x00b,1,1\n", ABUNDANCE + "x" * 200_000 + ",1,1\n", ABUNDANCE + "a\rb,1,1\n"):
+        try:
+            read(tmp_path, text, **WIDE)
+        except DataError as error:
+            assert str(error).endswith((".", ")."))  # noqa: PT017  # some of them may be read
+
+
+def test_other_files_and_tables_are_read_by_the_same_rules(tmp_path: Path) -> None:
+    table = pl.DataFrame({"species": ["oak", "elm", "ash"], "north": [3, 1, 0], "south": [0, 2, 5]})
+    table.write_parquet(tmp_path / "table.parquet")
+    for source in (table, table.to_pandas(), table.lazy(), tmp_path / "table.parquet"):
+        assert read_species(source, **WIDE) == {"north": NORTH, "south": SOUTH}
+    with pytest.raises(UsageError, match="CSV, TSV or Parquet"):
+        read_species("duckdb:///sites.db", **WIDE)
+
+
+def test_rows_keep_their_order_in_long_files(tmp_path: Path) -> None:
+    many = "species,one\nunits,3\n" + "".join(f"{number},{number % 4}\n" for number in range(300_000))
+    how = {"data": "incidence-freq", "layout": "species-in-rows"}
+    assert read(tmp_path, many, **how)["one"] == IncidenceFrequencies(
+        3, Profile.from_prevalences([(1, 75_000), (2, 75_000), (3, 75_000)])
+    )
+
+
+@each_of(
+    ("text", "how", "units"),
+    [
+        ("plot,kind\n", LISTED, []),
+        ("species,u1,u2\n", {"layout": "species-in-rows"}, [[], []]),
+        ("species\noak\n", {"layout": "species-in-rows"}, []),
+        ("unit,oak,elm\n", {"layout": "species-in-columns"}, []),
+        ("unit\nu1\nu2\n", {"layout": "species-in-columns"}, [[], []]),
+    ],
+)
+def test_no_units_and_no_species_are_data(tmp_path: Path, text: str, how: dict[str, Any], units: list[Any]) -> None:
+    (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+    assert read_sampling_units(tmp_path / "table.csv", data="incidence-raw", **how) == SamplingUnits(units)
+
+
+@pytest.mark.parametrize("source", [5, None, {"a": 1}, [7], ["ab"], [{"a": 1}], b"a,b"])
+def test_what_is_no_table_is_refused(source: Any) -> None:
+    with pytest.raises(UsageError, match="A species table is"):
+        read_sampling_units(source, data="incidence-raw", layout="species-in-rows")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from anonhist.errors import DataError, UsageError, mask, unreadable
+from anonhist.errors import DataError, UsageError
 from anonhist.profiles import Profile
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.sample import SiteData
 from anonhist.species.sampling_units import SamplingUnits
+from anonhist.species.tables import SpeciesTable
 
 TableData = Literal["abundance", "incidence-freq", "incidence-raw", "incidence-counts"]
 TABLE_DATA: tuple[str, ...] = get_args(TableData)
@@ -29,7 +25,7 @@ ONE_SITE = "all"
 _LARGEST = 2**62
 # What is read of a site.
 Held = Profile | IncidenceFrequencies | SamplingUnits
-_SHOWN = "A number in line {line}, column {column} "
+_SHOWN = "row {row} below the header, column {column} of the species table"
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,7 @@ class LongColumns:
 
 
 def read_species(
-    source: str | Path | Iterable[Sequence[object]],
+    source: Any,
     /,
     *,
     data: TableData,
@@ -81,8 +77,9 @@ def read_species(
     Parameters
     ----------
     source
-        A path of a CSV or TSV file, which may end in ``.gz``, or ``"-"`` for standard input; or the rows themselves, as
-        lists, the header first.
+        A path of a CSV, TSV or Parquet file, which may be packed (``.csv.gz``), or ``"-"`` for CSV on standard input; a
+        table in memory, such as a data frame; or the rows themselves, as lists, the header first. Files are read by the
+        same rules as all others: an unclosed quote is refused, and so is one that spans lines.
     data
         ``"abundance"``: numbers of individuals; equal site and species in two rows of a long table are added up.
         ``"incidence-freq"``: numbers of sampling units with the species, in wide tables whose first row (species in
@@ -127,12 +124,12 @@ def read_species(
     IncidenceFrequencies(sampling_units=3, species=1, {2: 1})
     """
     columns = LongColumns(site, species, sampling_unit, count)
-    held = _held(source, data, layout, columns, delimiter)
+    held = _held(source, data, layout, columns, delimiter, may_be_empty=False)
     return {name: each.frequencies() if isinstance(each, SamplingUnits) else each for name, each in held.items()}
 
 
 def read_sampling_units(
-    source: str | Path | Iterable[Sequence[object]],
+    source: Any,
     /,
     *,
     data: Literal["incidence-raw", "incidence-counts"],
@@ -144,8 +141,11 @@ def read_sampling_units(
 ) -> SamplingUnits:
     """Read which species were found in each sampling unit of one site, for a private release.
 
-    A unit is what its own cells or rows say, whatever the others are, and each of its species counts once. In long
-    tables only units that are listed count, so list those without a species with a count of 0.
+    A unit is what its own cells or rows say, whatever the others are, and each of its species counts once. A table of
+    which only the header is left has no units, or units without species. In long tables only units that are listed
+    count, so list those without a species with a count of 0. A long table without a column of counts cannot do that: T
+    then says how many units have a species, which differs between replaced units, so such a table must not be released
+    for replaced units (``NeighboringRelation.SUBSTITUTE``), for which T is public.
 
     Parameters
     ----------
@@ -171,17 +171,19 @@ def read_sampling_units(
     if data not in RAW_DATA:
         raise UsageError(f"`data` of sampling units must be one of {', '.join(RAW_DATA)}, not {data!r:.80}.")
     columns = LongColumns(None if layout == "species-in-rows" else NO_COLUMN, species, sampling_unit, count)
-    found = _held(source, data, layout, columns, delimiter)[ONE_SITE]
+    found = _held(source, data, layout, columns, delimiter, may_be_empty=True).get(ONE_SITE, SamplingUnits([]))
     assert isinstance(found, SamplingUnits)  # noqa: S101  # such data are units
     return found
 
 
 def _held(
-    source: str | Path | Iterable[Sequence[object]],
+    source: Any,
     data: TableData,
     layout: TableLayout,
     columns: LongColumns,
     delimiter: str | None,
+    *,
+    may_be_empty: bool,
 ) -> Mapping[str, Held]:
     """Return the sites of a table, those of sampling units unit by unit."""
     if data not in TABLE_DATA:
@@ -189,7 +191,9 @@ def _held(
     if layout not in TABLE_LAYOUTS:
         raise UsageError(f"`layout` must be one of {', '.join(TABLE_LAYOUTS)}, not {layout!r:.80}.")
     _check_columns(data, layout, columns)
-    table = _Table.of(source, delimiter)
+    table = SpeciesTable.of(source, delimiter)
+    if not may_be_empty and (len(table.header) < 2 or not table.rows):
+        raise DataError("A species table has a header, at least two columns, and at least one further row.")
     if layout == "long":
         return _read_long(table, data, columns)
     return _read_wide(table, data, columns.site, species_in_rows=layout == "species-in-rows")
@@ -224,74 +228,22 @@ def _check_columns(data: TableData, layout: TableLayout, columns: LongColumns) -
         raise UsageError("`sampling_unit` is for incidences: abundances of a site are added up. Leave it out.")
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A header, and rows of as many cells; lines are counted from 1, the header's."""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    @classmethod
-    def of(cls, source: str | Path | Iterable[Sequence[object]], delimiter: str | None) -> _Table:
-        if isinstance(source, str | Path):
-            rows = list(csv.reader(io.StringIO(_text_of(source)), delimiter=_delimiter(source, delimiter)))
-        else:
-            rows = [["" if cell is None else str(cell) for cell in row] for row in source]
-        header, *others = [tuple(cell.strip() for cell in row) for row in rows if any(row)] or [()]
-        if len(header) < 2 or not others:
-            raise DataError("A species table has a header, at least two columns, and at least one further row.")
-        for line, row in enumerate(others, start=2):
-            if len(row) != len(header):
-                raise DataError(f"Line {line} of the species table has another number of columns than its header.")
-        return cls(header, tuple(others))
-
-    def place(self, name: str, *, of: str) -> int:
-        """Return the place of a column."""
-        if self.header.count(name) != 1:
-            found = "no column" if name not in self.header else "more than one column"
-            raise UsageError(f"The species table has {found} {name!r:.80}, which `{of}` names.")
-        return self.header.index(name)
-
-
-def _text_of(source: str | Path) -> str:
-    try:
-        content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-        if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"The species table {mask(str(source))!r} is not text in UTF-8.") from None
-    except EOFError:
-        raise DataError(f"The species table {mask(str(source))!r} is cut off.") from None
-    except (OSError, ValueError) as error:
-        raise unreadable(source, error) from None
-
-
-def _delimiter(source: str | Path, given: str | None) -> str:
-    if given is None:
-        name = str(source).lower().removesuffix(".gz")
-        return "\t" if name.endswith(".tsv") else ","
-    if len(given) != 1:
-        raise UsageError("`delimiter` must be one character, such as ';'.")
-    return given
-
-
-def _whole(cell: str, line: int, column: int, *, most: int = _LARGEST) -> int:
+def _whole(cell: str, row: int, column: int, *, most: int = _LARGEST) -> int:
     """Return the number in a cell; a decimal point is allowed if zeros follow."""
-    shown = _SHOWN.format(line=line, column=column)
+    shown = _SHOWN.format(row=row, column=column)
     if not cell:
-        raise DataError(f"Line {line}, column {column} of the species table is empty: write 0 for a species not found.")
+        raise DataError(f"The cell in {shown} is empty: write 0 for a species not found.")
     whole, point, rest = cell.partition(".")
     if not (whole.isascii() and whole.isdigit()) or (point and rest.strip("0")):
-        raise DataError(f"{shown}of the species table is not a whole number of at least 0.")
+        raise DataError(f"The number in {shown} is not a whole number of at least 0.")
     number = int(whole) if len(whole) < 40 else _LARGEST + 1
     if number > most:
         told = "0 or 1: for other numbers, use `data='incidence-counts'`" if most == 1 else "at most 2^62"
-        raise DataError(f"{shown}of the species table must be {told}.")
+        raise DataError(f"The number in {shown} must be {told}.")
     return number
 
 
-def _read_wide(table: _Table, data: TableData, site: str | None, *, species_in_rows: bool) -> Mapping[str, Held]:
+def _read_wide(table: SpeciesTable, data: TableData, site: str | None, *, species_in_rows: bool) -> Mapping[str, Held]:
     """Return the sites of a wide table."""
     place = None if site in (None, NO_COLUMN) else table.place(str(site), of="site")
     if place == 0:
@@ -302,9 +254,11 @@ def _read_wide(table: _Table, data: TableData, site: str | None, *, species_in_r
     _check_names(names, "first column")
     _check_names(heads, "header")
     most = 1 if data == "incidence-raw" else _LARGEST
-    cells = [[_whole(row[at], line, at + 1, most=most) for at in kept] for line, row in enumerate(table.rows, start=2)]
+    cells = [
+        [_whole(row[at], at_row, at + 1, most=most) for at in kept] for at_row, row in enumerate(table.rows, start=1)
+    ]
     if species_in_rows:
-        cells = [list(column) for column in zip(*cells, strict=True)]
+        cells = [list(column) for column in zip(*cells, strict=True)] or [[] for _ in kept]
         names, heads = heads, names
     # From here on, each row is a site or a sampling unit, and each column a species.
     if data == "abundance":
@@ -330,7 +284,7 @@ def _check_names(names: list[str], where: str) -> None:
         raise DataError(f"A name in the {where} of the species table stands there twice.")
 
 
-def _read_long(table: _Table, data: TableData, columns: LongColumns) -> Mapping[str, Held]:
+def _read_long(table: SpeciesTable, data: TableData, columns: LongColumns) -> Mapping[str, Held]:
     """Return the sites of a long table."""
     places = {
         name: table.place(column, of=name)
@@ -350,7 +304,7 @@ def _read_long(table: _Table, data: TableData, columns: LongColumns) -> Mapping[
     if "count" in places:
         most = 1 if data == "incidence-raw" else _LARGEST
         at = places["count"]
-        counts = [_whole(row[at], line, at + 1, most=most) for line, row in enumerate(table.rows, start=2)]
+        counts = [_whole(row[at], at_row, at + 1, most=most) for at_row, row in enumerate(table.rows, start=1)]
     of_sites = zip(values("site"), values("species"), values("sampling_unit"), counts, strict=True)
     return _LONG["abundance" if data == "abundance" else "incidence"](of_sites)
 
