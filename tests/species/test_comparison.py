@@ -45,7 +45,9 @@ def test_rows_are_those_that_were_asked_for() -> None:
     assert compared(points=0, size=10).of("curve") == ()
     for row in found.estimates:
         assert row.low <= row.value <= row.high
-        assert 0 <= row.coverage_low <= row.coverage <= row.coverage_high <= 1
+        has_ends = row.kind in ("observed", "asymptotic") or row.base == "equal coverage"
+        assert has_ends != math.isnan(row.coverage_low)
+        assert not has_ends or 0 <= row.coverage_low <= row.coverage <= row.coverage_high <= 1
 
 
 def test_curves_meet_the_data_and_end_at_twice_the_size() -> None:
@@ -118,3 +120,69 @@ def test_sites_that_cannot_be_compared_are_refused() -> None:
     for small in (Profile.from_counts([1]), Profile([], []), IncidenceFrequencies(1, Profile.from_counts([1, 1]))):
         with pytest.raises(DataError, match="Site 1 of 1: "):
             compare_sites({"a": small})
+
+
+COMMUNITIES = {
+    "log-normal": np.exp(1.2 * np.random.default_rng(1).normal(size=120)),
+    "geometric": 0.93 ** np.arange(120),
+    "broken stick": np.random.default_rng(3).exponential(size=60),
+    "zipf": 1 / np.arange(1, 121),
+}
+
+
+def hill(shares: np.ndarray, order: int) -> float:
+    return math.exp(-float(shares @ np.log(shares))) if order == 1 else 1 / float(shares @ shares)
+
+
+@pytest.mark.parametrize("of_units", [False, True])
+@pytest.mark.parametrize("shape", COMMUNITIES)
+def test_intervals_hold_as_often_as_they_say(shape: str, of_units: bool) -> None:  # noqa: FBT001
+    weights = COMMUNITIES[shape]
+    shares, rng = weights / weights.sum(), np.random.default_rng(11)
+    held: dict[Any, list[bool]] = {}
+    for _ in range(200):
+        counts = rng.binomial(250, 0.6 * weights / weights.max()) if of_units else rng.multinomial(900, shares)
+        profile = Profile.from_counts(counts)
+        data = IncidenceFrequencies(250, profile) if of_units else profile
+        found = compare_sites({"a": data}, orders=(1, 2), size=1, points=0, bootstraps=30, rng=rng)
+        for row in found.of("asymptote"):
+            assert math.isnan(row.low) == (found.sites[0].coverage < 0.9)
+            if not math.isnan(row.low):
+                held.setdefault(row.order, []).append(row.low <= hill(shares, row.order) <= row.high)
+        seen = float(shares[counts > 0].sum())
+        held.setdefault("coverage", []).append(found.sites[0].coverage_low <= seen <= found.sites[0].coverage_high)
+    assert all(len(each) > 100 for each in held.values())
+    assert {name: np.mean(each) for name, each in held.items() if np.mean(each) < 0.92} == {}
+
+
+def test_what_a_small_sample_says_too_little_about_has_no_interval() -> None:
+    found = compare_sites({"x y": Profile.from_counts([5, 2, 2, 1, 1, 1, 1])}, points=0, size=3, bootstraps=5)
+    ends = {row.order: (row.low, row.high) for row in found.of("asymptote")}
+    assert [order for order, (low, _) in ends.items() if math.isnan(low)] == [1, 2]
+    assert any("no interval for site 'x y'" in warning for warning in found.warnings)
+    assert not any("no interval" in warning for warning in compared().warnings)
+
+
+def test_coverage_intervals_hold_where_everything_seems_to_be_seen() -> None:
+    low, high = ReferenceSample.of(Profile.from_counts([3, 3, 2, 2, 2])).coverage_ends(1.96)
+    assert 0.4 < low < 0.9
+    assert high == 1
+
+
+def test_a_default_coverage_that_no_sites_share_does_not_fail() -> None:
+    sites = {"one kind": Profile.from_counts([500, 1]), "all once": Profile.from_counts([1] * 30)}
+    found = compare_sites(sites, points=4, bootstraps=3, rng=np.random.default_rng(1))
+    assert (found.of("equal coverage"), len(found.of("asymptote"))) == ((), 6)
+    (told,) = (warning for warning in found.warnings if "No coverage is common" in warning)
+    assert "'one kind'" in told
+    assert "'all once'" in told
+    with pytest.raises(UsageError, match="at site 'one kind' one of the individuals"):
+        compare_sites(sites, coverage=0.1)
+
+
+def test_rounding_is_no_extrapolation_beyond_twice_the_size() -> None:
+    for seed in range(60):
+        counts = np.random.default_rng(seed).geometric(0.05, size=40)
+        counts[:6] = (1, 1, 1, 2, 2, 3)
+        found = compare_sites({"a": Profile.from_counts(counts)}, points=0, bootstraps=3)
+        assert not any("Beyond twice" in warning for warning in found.warnings)

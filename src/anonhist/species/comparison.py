@@ -15,7 +15,7 @@ from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimate import check_level, quantile
 from anonhist.species.bootstrap import draw_again
-from anonhist.species.hill import ORDERS, asymptotic, at_size, observed, parse_orders
+from anonhist.species.hill import ORDERS, asymptotic, at_size, parse_orders
 from anonhist.species.richness import chao_error, log_normal_ends
 from anonhist.species.sample import ReferenceSample, SiteData
 
@@ -30,6 +30,19 @@ _FAR = 2
 _BEYOND = (
     "Beyond twice the size of a sample, numbers of order 0 and 1 are unreliable; for order 0 they are lower bounds."
 )
+_NO_COMMON = (
+    "No coverage is common to all sites, so none are compared at equal coverage: one of the {drawn} of site "
+    "{high!r:.80} is expected to cover more than twice the sample of site {low!r:.80}. Compare at equal sizes."
+)
+# Below this coverage of the sample, intervals of asymptotes of order 1 and 2 were seen to be too short.
+_ENOUGH = 0.9
+_TOO_LITTLE = (
+    "Asymptotes of order 1 and 2 have no interval for {sites}: less than 90% of the community seems to be covered, and "
+    "how far values are off is then not known."
+)
+_MOST_NAMED = 5
+# Rounding is no extrapolation.
+_ROUNDING = 1e-9
 _LOWER = "Asymptotic numbers of order 0 are lower bounds: species far rarer than those found are not in them."
 
 
@@ -50,13 +63,15 @@ class Site:
     coverage
         The estimated share of the community that has a species found here, from 0 to 1.
     coverage_error
-        Its standard error, by the bootstrap.
+        Its standard error, as an estimate of the share actually found.
+    coverage_low, coverage_high
+        The interval of that share.
     first
         ``f_1, …, f_10`` or ``Q_1, …, Q_10``: how many species were found once, …, ten times.
 
     Examples
     --------
-    >>> Site("north", 168, 168, 26, 0.93, 0.02, (12, 4)).num_species
+    >>> Site("north", 168, 168, 26, 0.93, 0.02, 0.88, 0.96, (12, 4)).num_species
     26
     """
 
@@ -66,6 +81,8 @@ class Site:
     num_species: int
     coverage: float
     coverage_error: float
+    coverage_low: float
+    coverage_high: float
     first: tuple[int, ...]
 
 
@@ -88,13 +105,14 @@ class Diversity:
     coverage
         The coverage expected of a sample of this size.
     coverage_low, coverage_high
-        Its interval; at equal coverage, the coverage itself.
+        The interval of the share that the sample itself covers; NaN at other sizes, for which no interval is known that
+        is long enough. At equal coverage, the coverage itself.
     value
         The effective number of species.
     standard_error
         Its standard error, ≥ 0: at this size or, at equal coverage, at this coverage.
     low, high
-        The interval.
+        The interval; NaN if none is known that is long enough.
 
     Examples
     --------
@@ -183,9 +201,13 @@ def compare_sites(
 
     Standard errors are those of bootstrap samples from an estimated community, and intervals are value ± z·error,
     within what is possible. At equal coverage, each bootstrap sample is brought to that coverage. Of the asymptote of
-    order 0, which is Chao1 or Chao2, error and interval are published formulas, as of :func:`species_richness`.
+    order 0, which is Chao1 or Chao2, error and interval are published formulas, as of :func:`species_richness`. The
+    interval of asymptotes of order 1 and 2 is from ``D − z·error`` to ``(D + b)·exp(z·error/D)``, b being by how much
+    bootstrap samples fall short of D on average, at least 0: D is too low where much was missed. There is none if a
+    sample covers less than 90%. For 4 communities, tests show that it holds the truth in at least 92% of runs at level
+    0.95.
 
-    Source: Chao and others 2014; Chao and Jost 2012; Colwell and others 2012; Hsieh and others 2016.
+    Source: Chao and others 2014; Chao and Jost 2012; Colwell and others 2012; Esty 1983; Hsieh and others 2016.
 
     Parameters
     ----------
@@ -197,7 +219,8 @@ def compare_sites(
     coverage
         Coverages from above 0 to below 1 at which to compare. If neither this nor ``size`` is given, it is the smallest
         coverage of a site's sample of twice its size, as in iNEXT; if all these seem to cover everything, sites are
-        compared at the smallest of these sizes.
+        compared at the smallest of these sizes. If one draw at another site covers more, a warning says so, and there
+        is no comparison at equal coverage.
     size
         Numbers of individuals or sampling units at which to compare, ≥ 1.
     points
@@ -229,8 +252,11 @@ def compare_sites(
     """
     asked = _Asked.of(orders, coverage, size, points, level, bootstraps)
     samples = _samples(sites)
+    why_not = ""
     if not asked.coverages and not asked.sizes:
-        asked = _by_default(asked, samples.values())
+        asked, why_not = _by_default(asked, samples)
+    for each in asked.coverages:
+        _check_common(each, samples)
     rng = np.random.default_rng() if rng is None else rng
     told: list[Site] = []
     estimates: list[Diversity] = []
@@ -241,9 +267,15 @@ def compare_sites(
         if progress is not None:
             progress(len(told) / len(sites))
     far = any(
-        row.kind == "extrapolated" and row.order < 2 and row.size > _FAR * samples[row.site].size for row in estimates
+        row.kind == "extrapolated" and row.order < 2 and row.size > _FAR * samples[row.site].size * (1 + _ROUNDING)
+        for row in estimates
     )
-    warnings = ((_BEYOND,) if far else ()) + ((_LOWER,) if 0 in asked.orders else ())
+    warnings = (
+        *((why_not,) if why_not else ()),
+        *((_BEYOND,) if far else ()),
+        *((_LOWER,) if 0 in asked.orders else ()),
+        *_without_interval(estimates),
+    )
     kind: Literal["abundance", "incidence"] = "abundance"
     if next(iter(samples.values())).of_incidence:
         kind = "incidence"
@@ -284,13 +316,40 @@ class _Asked:
         return cls(parse_orders(orders), distinct, tuple(dict.fromkeys(checked)), number, float(level), times)
 
 
-def _by_default(asked: _Asked, samples: Iterable[ReferenceSample]) -> _Asked:
-    """Compare at the smallest coverage of samples of twice their size or, if that is 1, at the smallest such size."""
-    doubled = [(sample.coverage(_FAR * sample.size), _FAR * sample.size) for sample in samples]
-    least = min(coverage for coverage, _ in doubled)
-    if least < 1:
-        return replace(asked, coverages=(least,))
-    return replace(asked, sizes=(min(size for _, size in doubled),))
+def _by_default(asked: _Asked, samples: Mapping[str, ReferenceSample]) -> tuple[_Asked, str]:
+    """Compare at the smallest coverage of samples of twice their size or, if that is 1, at the smallest such size.
+
+    If one draw at a site covers more than that, sites have no such coverage in common: the sentence says so.
+    """
+    doubled = {name: sample.coverage(_FAR * sample.size) for name, sample in samples.items()}
+    low = min(doubled, key=doubled.__getitem__)
+    if doubled[low] == 1:
+        return replace(asked, sizes=(min(_FAR * sample.size for sample in samples.values()),)), ""
+    first = {name: sample.coverage(1.0) for name, sample in samples.items()}
+    high = max(first, key=first.__getitem__)
+    if first[high] > doubled[low]:
+        return asked, _NO_COMMON.format(drawn=samples[high].drawn, high=high, low=low)
+    return replace(asked, coverages=(doubled[low],)), ""
+
+
+def _check_common(coverage: float, samples: Mapping[str, ReferenceSample]) -> None:
+    """Refuse a coverage below that of one draw at some site."""
+    for name, sample in samples.items():
+        if sample.coverage(1.0) > coverage:
+            raise UsageError(
+                f"The coverage {coverage:.6g} cannot be compared: at site {name!r:.80} one of the {sample.drawn} is "
+                f"expected to cover {sample.coverage(1.0):.6g}. Choose a larger one."
+            )
+
+
+def _without_interval(rows: Iterable[Diversity]) -> tuple[str, ...]:
+    """Return a sentence about sites whose asymptotes have no interval, if any."""
+    names = list(dict.fromkeys(row.site for row in rows if math.isnan(row.low)))
+    if not names:
+        return ()
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    told = ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED])
+    return (_TOO_LITTLE.format(sites=f"site{'' if len(names) == 1 else 's'} {told}{more}"),)
 
 
 def _several(given: float | Iterable[float] | None) -> list[float]:
@@ -346,49 +405,58 @@ def _estimates(name: str, data: SiteData, asked: _Asked, rng: np.random.Generato
         *(_Place("equal size", size=size) for size in asked.sizes),
         *(_Place("equal coverage", size=sample.size_at(level), coverage=level) for level in asked.coverages),
         _Place("asymptote"),
-        # The last is for the coverage of the sample itself.
-        _Place("curve", size=sample.size),
     ]
 
     def numbers(drawn: ReferenceSample) -> Floats:
         return np.array([place.values(drawn, asked.orders) for place in places])
 
     values = numbers(sample)
-    errors = np.array([numbers(drawn) for drawn in draw_again(data, times=asked.bootstraps, rng=rng)]).std(
-        axis=0, ddof=1
-    )
+    again = np.array([numbers(drawn) for drawn in draw_again(data, times=asked.bootstraps, rng=rng)])
+    errors, short = again.std(axis=0, ddof=1), np.maximum(values - again.mean(axis=0), 0.0)
     first = tuple(sample.of_count(count) for count in range(1, _FIRST + 1))
-    coverage, coverage_error = float(values[-1, 0]), float(errors[-1, 0])
-    site = Site(name, sample.size, sample.total, sample.num_species, coverage, coverage_error, first)
+    covered = (sample.coverage(sample.size), sample.coverage_error(), *sample.coverage_ends(quantile(asked.level)))
+    site = Site(name, sample.size, sample.total, sample.num_species, *covered, first)
     rows = []
-    for place, row, error in zip(places[:-1], values.tolist(), errors.tolist(), strict=False):
-        for order, value, spread in zip(asked.orders, row[1:], error[1:], strict=True):
-            rows.append(_row(name, sample, place, order, (row[0], error[0]), (value, spread), asked.level))
+    for place, *of_place in zip(places, values.tolist(), errors.tolist(), short.tolist(), strict=True):
+        coverage, *_ = of_place[0]
+        for order, *number in zip(asked.orders, *(each[1:] for each in of_place), strict=True):
+            rows.append(_row(name, sample, place, order, coverage, _Number(*number), asked.level))
     return site, rows
 
 
+@dataclass(frozen=True)
+class _Number:
+    """A Hill number, its standard error, and by how much bootstrap samples fall short of it on average."""
+
+    value: float
+    error: float
+    short: float
+
+
 def _row(
-    name: str,
-    sample: ReferenceSample,
-    place: _Place,
-    order: int,
-    covered: tuple[float, float],
-    number: tuple[float, float],
-    level: float,
+    name: str, sample: ReferenceSample, place: _Place, order: int, coverage: float, number: _Number, level: float
 ) -> Diversity:
-    (coverage, coverage_error), (value, error) = covered, number
+    value, error = number.value, number.error
     z, size = quantile(level), place.size
-    least = 0.0
+    low, high = max(value - z * error, 0.0), value + z * error
     if size == math.inf:
-        kind, least = "asymptotic", observed(sample, order)
+        kind = "asymptotic"
+        if order == 0:
+            error = chao_error(sample)
+            low, high = log_normal_ends(sample, value, error, level)
+        elif sample.coverage(sample.size) < _ENOUGH:
+            low = high = math.nan
+        else:
+            low, high = max(low, 1.0), (value + number.short) * math.exp(z * error / value)
     else:
         kind = "observed" if size == sample.size else "interpolated" if size < sample.size else "extrapolated"
-    low, high = max(value - z * error, least), value + z * error
-    if size == math.inf and order == 0:
-        error = chao_error(sample)
-        low, high = log_normal_ends(sample, value, error, level)
-    ends = (max(coverage - z * coverage_error, 0.0), min(coverage + z * coverage_error, 1.0))
-    low, high = min(low, value), max(high, value)
+    ends = (math.nan, math.nan)
+    if size == math.inf or place.coverage is not None:
+        ends = (coverage, coverage)
+    elif size == sample.size:
+        ends = sample.coverage_ends(z)
+    if not math.isnan(low):
+        low, high = min(low, value), max(high, value)
     return Diversity(name, place.base, kind, order, size, coverage, *ends, value, error, low, high)
 
 

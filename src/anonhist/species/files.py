@@ -57,7 +57,11 @@ def comparison_document(comparison: SiteComparison) -> dict[str, Any]:
         "warnings": list(comparison.warnings),
         "sites": [{**vars(site), "first": list(site.first)} for site in comparison.sites],
         "estimates": [
-            {**vars(row), "size": None if math.isinf(row.size) else row.size} for row in comparison.estimates
+            {
+                name: None if isinstance(value, float) and not math.isfinite(value) else value
+                for name, value in vars(row).items()
+            }
+            for row in comparison.estimates
         ],
     }
 

@@ -37,11 +37,12 @@ def site_rows(comparison: SiteComparison) -> tuple[tuple[str, ...], list[tuple[s
     is_incidence = comparison.data == "incidence"
     middle = ("units", "detections") if is_incidence else ("individuals",)
     letter = "Q" if is_incidence else "f"
-    heads = ("site", *middle, "species", "coverage", f"{letter}1", f"{letter}2")
+    heads = ("site", *middle, "species", f"coverage ({100 * comparison.level:g}%)", f"{letter}1", f"{letter}2")
     rows = []
     for site in comparison.sites:
         sizes = (f"{site.size:,}", f"{site.total:,}") if is_incidence else (f"{site.size:,}",)
-        rows.append((site.name, *sizes, f"{site.num_species:,}", f"{site.coverage:.4f}", *map(str, site.first[:2])))
+        covered = f"{site.coverage:.4f} ({site.coverage_low:.4f} to {site.coverage_high:.4f})"
+        rows.append((site.name, *sizes, f"{site.num_species:,}", covered, *map(str, site.first[:2])))
     return heads, rows
 
 
@@ -60,7 +61,8 @@ def diversity_rows(rows: Sequence[Diversity], level: float) -> tuple[tuple[str, 
     for row in rows:
         where = (_size_text(row.size), f"{row.coverage:.4f}") if has_size else ()
         value, error, low, high = (_number(each) for each in (row.value, row.standard_error, row.low, row.high))
-        said = (*heads[:0], row.site, str(row.order), *where, value, error, f"{low} to {high}")
+        ends = "none" if math.isnan(row.low) else f"{low} to {high}"
+        said = (row.site, str(row.order), *where, value, error, ends)
         cells.append((*said, row.kind) if has_size else said)
     return ((*heads, "kind") if has_size else heads), cells
 
@@ -90,7 +92,7 @@ def facts(comparison: SiteComparison) -> list[tuple[str, str]]:
         ("Assumes", f"{alike}; species not found are about as rare as those found once."),
         (
             "Errors",
-            f"from {comparison.bootstraps:,} bootstrap samples; of the asymptote of order 0, by Chao's formula.",
+            f"from {comparison.bootstraps:,} bootstrap samples; by formulas of Chao (order 0, asymptote) and Esty.",
         ),
     ]
 

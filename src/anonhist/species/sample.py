@@ -138,6 +138,35 @@ class ReferenceSample:
             return (self.size - size) * self._covered(last) + (size - last) * self.coverage(self.size)
         return self._covered(size)
 
+    def coverage_error(self) -> float:
+        """Return the standard error of the coverage of the sample itself, as an estimate of the share actually seen.
+
+        It is ``sqrt(f_1·(1 − f_1/N) + 2f_2)/N``: that of the difference, because the share seen is random, too.
+
+        Source: Esty 1983.
+        """
+        once, twice, total = float(self.of_count(1)), float(self.of_count(2)), float(self.total)
+        return math.sqrt(once * (1 - once / total) + 2 * twice) / total
+
+    def coverage_ends(self, z: float) -> tuple[float, float]:
+        """Return the ends of an interval for the share of the community that has a species in the sample.
+
+        With D the share not seen, ``f_1 − N·D`` has mean 0 and a variance of about ``N·D + 2f_2``. So the ends of N·D
+        are ``f_1 + z²/2 ± z·sqrt(f_1 + 2f_2 + z²/4)``, where the difference is z standard deviations; they also hold if
+        f_1 is 0. The interval is widened to hold ``C(n) ± z·error`` with :meth:`coverage_error`, within 0 and 1.
+
+        Parameters
+        ----------
+        z
+            The quantile of the normal distribution.
+        """
+        once, twice = float(self.of_count(1)), float(self.of_count(2))
+        middle, half = once + z**2 / 2, z * math.sqrt(once + 2 * twice + z**2 / 4)
+        covered, reach = self.coverage(self.size), z * self.coverage_error()
+        low = min(1 - (middle + half) / self.total, covered - reach)
+        high = max(1 - (middle - half) / self.total, covered + reach)
+        return max(low, 0.0), min(high, 1.0)
+
     def _covered(self, size: float) -> float:
         """Return the same for m ≤ n − 1."""
         from scipy.special import gammaln
