@@ -83,6 +83,14 @@ KINDS = {
         terminal=".terminal.display:show_summary",
         released=".releases.content:released",
     ),
+    "frequencies of a release": Kind(
+        "Frequencies of sampling units are",
+        files=".species.files:NO_FILES",
+        table=".formats.releases:RELEASE_TABLE",
+        cell=".report.notebook:release_cell",
+        figure=".report.page:release_figure",
+        page=".report.page:write_release",
+    ),
     "groups": Kind(
         "A release of groups is",
         files=".formats.releases:GROUPS_FILES",

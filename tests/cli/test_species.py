@@ -51,6 +51,17 @@ def test_each_of_several_files_is_a_site(cli: Cli, tmp_path: Path) -> None:
     assert {row["site"] for row in csv.DictReader(done.stdout.splitlines())} == {"north", "south"}
     done = cli("species", str(ANTS), str(ANTS.parent / ".." / "data" / "ants.csv"), "--data", "incidence-freq", *WIDE)
     assert (done.returncode, "same name" in done.stderr) == (2, True)
+    done = cli("species", str(ANTS), str(ANTS), "--data", "incidence-freq", *WIDE)
+    assert (done.returncode, "named twice" in done.stderr) == (2, True)
+
+
+def test_rows_that_hide_others_are_refused_in_one_sentence(cli: Cli, tmp_path: Path) -> None:
+    for row in ('"fir,1\n', 'fir,"1\n', '"f"ir,1\n', '"' + "x" * 200_000 + "\n"):
+        (tmp_path / "a.csv").write_text("species,north\noak,3\n" + row + "elm,4\n", encoding="utf-8")
+        done = cli("species", str(tmp_path / "a.csv"), "--data", "abundance", *WIDE, *FAST)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert len(done.stderr.strip().splitlines()) <= 2
+        assert "Traceback" not in done.stderr
 
 
 def test_what_is_ambiguous_is_refused(cli: Cli) -> None:

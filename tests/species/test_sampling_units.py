@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
@@ -18,6 +20,7 @@ from anonhist.accounting import Ledger
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.species import releasing
 from anonhist.species import sampling_units as module
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.reading import read_sampling_units
@@ -164,12 +167,55 @@ def test_a_ledger_is_charged_once_for_everything(tmp_path: Path) -> None:
         assert ledger.balance("plots").spent.epsilon == Fraction(3, 2)
         with pytest.raises(UsageError, match="left"):
             release_incidence(PLOTS, epsilon=1, max_per_unit=2, ledger=ledger, dataset="plots")
-    found.release.save(tmp_path / "plots.json")
-    again = ah.read(tmp_path / "plots.json")
-    assert isinstance(again, ah.Release)
-    # The file has the frequencies alone.
-    assert again.guarantee.epsilon == Fraction(27, 20)
-    assert again.profile == found.release.profile
+    with pytest.raises(UsageError, match="not an IncidenceRelease"):
+        ah.write(found, tmp_path / "plots.json")  # type: ignore[arg-type]
+    # The number of units, and what it cost, are not in a file of the frequencies alone.
+    for ending in (".json", ".parquet", ".csv"):
+        for part in (found.release, found.release.with_error()):
+            with pytest.raises(UsageError, match="not saved without their number"):
+                part.save(tmp_path / f"plots{ending}")
+    assert not list(tmp_path.glob("plots*"))
+    assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301  # our own
+    assert found.release.guarantee.epsilon == Fraction(3, 2)
+    assert found.release.guarantee.spending[-1] == ("the number of sampling units", Fraction(3, 20))
+
+
+def test_the_digest_in_the_ledger_is_of_the_number_of_units_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    completed: list[str] = []
+    complete = Ledger.complete
+
+    def kept(self: Ledger, receipt: Any, digest: str, *others: Any) -> None:
+        completed.append(digest)
+        complete(self, receipt, digest, *others)
+
+    monkeypatch.setattr(Ledger, "complete", kept)
+    with Ledger(str(tmp_path / "budget.db")) as ledger:
+        ledger.create("plots", "user", epsilon=2)
+        found = release_incidence(PLOTS, epsilon=1, max_per_unit=2, ledger=ledger, dataset="plots")
+    assert found.receipt is not None
+    # A file of the release would not have the digest that was charged, so it names no charge.
+    assert found.release.receipt is None
+    digests = {releasing._digest(each) for each in (found, replace(found, sampling_units=10**6))}
+    assert (len(digests), completed[0] in digests) == (2, True)
+
+
+def test_a_public_number_of_units_is_never_raised() -> None:
+    plots = SamplingUnits([["oak"]] * 3)
+    largest = []
+    for seed in range(30):
+        found = release_incidence(
+            plots, epsilon="0.1", max_per_unit=1, relation=REPLACE, simulations=4, source=SeededSource(seed)
+        )
+        assert found.sampling_units == found.frequencies.sampling_units == 3
+        assert found.frequencies.num_species == found.release.profile.num_labels
+        largest.append(int(found.release.profile.counts[-1]) if len(found.release.profile) else 0)
+        if largest[-1]:
+            assert found.species_richness().value >= 0
+    assert max(largest) > 3
+    nothing = release_incidence(SamplingUnits([]), epsilon=1, max_per_unit=1, relation=REPLACE, source=SeededSource(1))
+    assert nothing.sampling_units == 1
 
 
 def test_units_are_read_from_tables() -> None:
@@ -202,7 +248,7 @@ def test_what_is_impossible_is_refused_before_anything_is_drawn() -> None:
             release_incidence(PLOTS, **given)
     with pytest.raises(UsageError, match="must be SamplingUnits"):
         release_incidence([["oak"]], epsilon=1, max_per_unit=1)  # type: ignore[arg-type]
-    for units in ("oak", ["oak"], [[["oak"]]], 7):
+    for units in ("oak", ["oak"], [[["oak"]]], 7, {"u1": ["oak"]}, [{"oak": 0}], [b"oak"]):
         with pytest.raises(DataError):
             SamplingUnits(units)  # type: ignore[arg-type]
 

@@ -143,6 +143,8 @@ def species(
         "bootstraps": bootstraps,
         "level": level,
     }
+    if len(set(sources)) < len(sources):
+        raise UsageError("A source is named twice: name each once.")
     destination = outputs.for_estimate(*sources)
 
     from anonhist.species.comparison import compare_sites

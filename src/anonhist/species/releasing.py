@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections import Counter
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import SupportsIndex
 
 import numpy as np
 
-from anonhist.accounting import Ledger
+from anonhist.accounting import Ledger, Receipt
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.catalogue import MechanismName
 from anonhist.errors import UsageError, kind_of
@@ -31,7 +32,7 @@ from anonhist.properties.estimate import Estimate, Holds, Statement, check_level
 from anonhist.properties.estimator import why_unknown
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest, rest_digest
+from anonhist.releases.content import content_digest, digest_of, rest_digest
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.richness import RichnessMethod, species_richness
 from anonhist.species.sampling_units import SamplingUnits
@@ -39,6 +40,18 @@ from anonhist.species.sampling_units import SamplingUnits
 _OF_UNITS, _OF_FREQUENCIES = "the number of sampling units", "the incidence frequencies"
 _CAPPED = "sampling units with more than {} species kept that many, chosen at random: this may bias it either way"
 _SEED = 20140
+
+
+class _Frequencies(Release):
+    """The frequencies of a release, which have no file: it would not hold T, which is a part of the release."""
+
+    known_as = "frequencies of a release"
+
+    @classmethod
+    def of(cls, release: Release, guarantee: Guarantee) -> _Frequencies:
+        """Return the frequencies with the guarantee of the whole release."""
+        held = {each.name: getattr(release, each.name) for each in fields(release) if each.init}
+        return cls(**{**held, "guarantee": guarantee})
 
 
 @frozen
@@ -49,11 +62,13 @@ class IncidenceRelease:
     ----------
     release
         The ``Q_k`` with their errors: the profile of how many sampling units each species was found in, of which units
-        kept at most m species. Its own guarantee is for them alone.
+        kept at most m species. Its guarantee is that of everything. Files hold only one of both, so it cannot be saved.
     sampling_units
-        T, released: a whole number that no count of the profile exceeds, ≥ 1.
+        T, released, ≥ 1. If units are added or removed, no count of the profile exceeds it.
     units_epsilon
         The part of ε that T cost; None if sampling units are replaced, so that T is the same for all neighbors.
+    receipt
+        Where everything was charged, if a ledger was used; its digest is of the release and of T.
 
     Examples
     --------
@@ -67,16 +82,17 @@ class IncidenceRelease:
     release: Release
     sampling_units: Converted[SupportsIndex, int] = named(parse_whole_number)
     units_epsilon: Fraction | None = None
+    receipt: Receipt | None = None
 
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of everything that was released: the frequencies and the number of units."""
-        return _joint(self.release.guarantee, self.units_epsilon)
+        return self.release.guarantee
 
     @property
     def frequencies(self) -> IncidenceFrequencies:
-        """The released incidence frequencies."""
-        return IncidenceFrequencies(self.sampling_units, self.release.profile)
+        """The released incidence frequencies: counts above T, which only noise makes, are T."""
+        return _within(self.sampling_units, self.release.profile)
 
     def species_richness(self, *, method: RichnessMethod = "chao2-bc", level: float = 0.95) -> Estimate:
         """Estimate the number of species from the release, at no further cost.
@@ -104,7 +120,7 @@ class IncidenceRelease:
         spread = math.nan
         if runs:
             values = [
-                _richness_of(profile, units, method)
+                _richness_of(profile, units, method, may_grow=self.units_epsilon is not None)
                 for profile, units in zip(runs, self._units(len(runs)), strict=True)
             ]
             spread = math.sqrt(float(np.mean((np.array(values) - found.value) ** 2)))
@@ -131,11 +147,21 @@ class IncidenceRelease:
         return [max(self.sampling_units + int(each), 1) for each in noise]
 
 
-def _richness_of(profile: Profile, units: int, method: RichnessMethod) -> float:
-    largest = int(profile.counts[-1]) if len(profile) else 0
-    if not largest:
+def _within(units: int, profile: Profile) -> IncidenceFrequencies:
+    """Return incidence frequencies, with counts above the number of units as that number."""
+    capped = np.minimum(profile.counts, units)
+    pairs = zip(capped.tolist(), profile.prevalences.tolist(), strict=True)
+    held: Counter[int] = Counter()
+    for count, prevalence in pairs:
+        held[count] += prevalence
+    return IncidenceFrequencies(units, Profile.from_prevalences(held.items(), unit=profile.unit))
+
+
+def _richness_of(profile: Profile, units: int, method: RichnessMethod, *, may_grow: bool) -> float:
+    if not len(profile):
         return 0.0
-    return species_richness(IncidenceFrequencies(max(units, largest, 2), profile), method=method).value
+    least = max(int(profile.counts[-1]), 2) if may_grow else 2
+    return species_richness(_within(max(units, least), profile), method=method).value
 
 
 def release_incidence(
@@ -171,7 +197,8 @@ def release_incidence(
     relation
         Neighbors differ by a unit that is added or removed (default), or replaced by another one that is listed, too,
         perhaps without a species. If it is replaced, T is public, because it is the same for all neighbors, and
-        released as it is.
+        released as it is (1 if there are no units). So every unit must be among the data, also those without species:
+        see :func:`read_sampling_units`.
     units_share
         The share of ε for T, between 0 and 1, if units are added or removed.
     mechanism, simulations, source, ledger, dataset, purpose
@@ -213,14 +240,19 @@ def release_incidence(
         recorded.keep()
         randomness = source or SystemSource()
         released = prepared.release(units.bounded(bound, source=randomness), source=randomness)
-        released = replace(released, receipt=recorded.receipt)
+        released = _Frequencies.of(released, _joint(released.guarantee, share))
         number = len(units.species)
         if share is not None:
-            number += int(discrete_laplace(share, 1, source=randomness)[0])
-        largest = int(released.profile.counts[-1]) if len(released.profile) else 1
-        made = IncidenceRelease(released, max(number, largest), share)
-        recorded.complete(lambda: content_digest(made.release), lambda: rest_digest(made.release))
+            noisy = number + int(discrete_laplace(share, 1, source=randomness)[0])
+            number = max(noisy, int(released.profile.counts[-1]) if len(released.profile) else 1)
+        made = IncidenceRelease(released, max(number, 1), share, recorded.receipt)
+        recorded.complete(lambda: _digest(made), lambda: rest_digest(made.release))
     return made
+
+
+def _digest(made: IncidenceRelease) -> str:
+    """Return the SHA-256 digest of everything that was released."""
+    return digest_of({"release": content_digest(made.release), "sampling_units": made.sampling_units})
 
 
 def _prepared(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from anonhist.errors import DataError
@@ -14,15 +14,17 @@ from anonhist.randomness import RandomSource, random_subsets
 from anonhist.species.incidence import IncidenceFrequencies
 
 Units = tuple[tuple[Hashable, ...], ...]
+# A dict may hold counts of 0: its keys are not what was found.
+_NO_LISTS = (str, bytes, Mapping)
 
 
 def _distinct(given: Any) -> Units:
     """Return the distinct species of each unit."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, _NO_LISTS) or not isinstance(given, Iterable):
         raise DataError("Sampling units are a list with the species found in each of them.")
     units = []
     for species in given:
-        if isinstance(species, str) or not isinstance(species, Iterable):
+        if isinstance(species, _NO_LISTS) or not isinstance(species, Iterable):
             raise DataError("The species of each sampling unit must be a list, which may be empty.")
         try:
             units.append(tuple(dict.fromkeys(species)))
