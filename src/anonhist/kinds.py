@@ -83,14 +83,6 @@ KINDS = {
         terminal=".terminal.display:show_summary",
         released=".releases.content:released",
     ),
-    "frequencies of a release": Kind(
-        "Frequencies of sampling units are",
-        files=".species.files:NO_FILES",
-        table=".formats.releases:RELEASE_TABLE",
-        cell=".report.notebook:release_cell",
-        figure=".report.page:release_figure",
-        page=".report.page:write_release",
-    ),
     "groups": Kind(
         "A release of groups is",
         files=".formats.releases:GROUPS_FILES",
@@ -343,6 +335,8 @@ class Saved:
     """A value that can be saved in a file."""
 
     known_as: ClassVar[str]
+    # Why values of a class are not saved, although others of their kind are.
+    not_saved: ClassVar[str] = ""
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the value to a file, completely or not at all; the path's ending chooses the format.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
-from anonhist.errors import UsageError
 from anonhist.formats.files import FileKind, as_text
 from anonhist.formats.tables import Table, csv_text
 from anonhist.formats.untrusted import document_text
@@ -71,13 +70,3 @@ COMPARISON_FILES: FileKind[Never] = FileKind(
     "site-comparison",
     {".csv": as_text(csv_text), ".json": as_text(lambda value: document_text(comparison_document(value)))},
 )
-
-
-def _refuse(_: object, __: object) -> Never:
-    raise UsageError(
-        "Released frequencies of sampling units are not saved without their number, which cost a part of the budget: "
-        "keep the whole IncidenceRelease, such as with pickle, or write down its numbers and its guarantee."
-    )
-
-
-NO_FILES: FileKind[Never] = FileKind("frequencies", dict.fromkeys((".json", ".parquet", ".csv"), _refuse))

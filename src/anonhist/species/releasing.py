@@ -45,7 +45,10 @@ _SEED = 20140
 class _Frequencies(Release):
     """The frequencies of a release, which have no file: it would not hold T, which is a part of the release."""
 
-    known_as = "frequencies of a release"
+    not_saved = (
+        "Released frequencies of sampling units are not saved without their number, which cost a part of the budget: "
+        "keep the whole IncidenceRelease, such as with pickle, or write down its numbers and its guarantee."
+    )
 
     @classmethod
     def of(cls, release: Release, guarantee: Guarantee) -> _Frequencies:
