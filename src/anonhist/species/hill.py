@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.species.subsamples import expected_logarithms, last_rise, log_missed, log_probability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from anonhist.numeric.arrays import Floats, Ints
     from anonhist.species.sample import ReferenceSample
 
 ORDERS = (0, 1, 2)
 # A count of a species in a subsample is within so many standard deviations, and so much more, of its mean.
 _REACH, _MORE = 12.0, 40.0
+# From this mean on, the expected logarithm of a count follows from its moments.
+_LARGE_MEAN = 1e4
 # Step and ends of the integral over ln y, as in the entropy of all labels.
 _STEP, _END, _BELOW = 0.25, math.log(50.0), 40.0
 
@@ -129,11 +131,19 @@ def at_size(sample: ReferenceSample, order: int, size: float) -> float:
         return (1 - share) * _rarefied(sample, order, low) + share * _rarefied(sample, order, low + 1)
     if order == 2:
         return _of_pairs(sample, size)
-    found, before, limit = observed(sample, order), _rarefied(sample, order, sample.size - 1), asymptotic(sample, order)
-    if limit <= found or found <= before:
+    found, limit = observed(sample, order), asymptotic(sample, order)
+    rise = _last_rise(sample, order)
+    if limit <= found or rise <= 0:
         return found
-    beta = (found - before) / (limit - before)
+    beta = rise / (limit - found + rise)
     return found - (limit - found) * math.expm1((size - sample.size) * math.log1p(-beta))
+
+
+def _last_rise(sample: ReferenceSample, order: int) -> float:
+    """Return ``D(n) − D(n − 1)``, at order 0 ``f_1/n``."""
+    if order == 0:
+        return sample.of_count(1) / sample.size
+    return -observed(sample, 1) * math.expm1(-last_rise(sample.size, sample.counts, sample.prevalences, sample.total))
 
 
 def _rarefied(sample: ReferenceSample, order: int, size: int) -> float:
@@ -152,21 +162,16 @@ def _rarefied(sample: ReferenceSample, order: int, size: int) -> float:
 
 def _species_in(sample: ReferenceSample, size: int) -> float:
     """Return ``Σ_r f_r·(1 − C(n − r, m)/C(n, m))`` (Hurlbert 1971)."""
-    from scipy.special import gammaln
-
-    n, counts = float(sample.size), sample.counts.astype(np.float64)
-    may_miss = counts <= n - size
-    few = counts[may_miss]
-    logs = gammaln(n - few + 1) - gammaln(n - few - size + 1) + gammaln(n - size + 1) - gammaln(n + 1)
-    missed = -np.expm1(logs)
+    may_miss = sample.counts <= sample.size - size
+    missed = -np.expm1(log_missed(sample.size, size, sample.counts[may_miss]))
     return float(sample.prevalences[may_miss] @ missed) + float(sample.prevalences[~may_miss].sum())
 
 
 def _logarithms(sample: ReferenceSample, size: int) -> float:
     """Return ``Σ_r f_r·E[K·ln K]``, K the count in m of n draws of a species with r of them: hypergeometric."""
-    from scipy.special import gammaln
-
-    n, counts = sample.size, sample.counts
+    n, is_large = sample.size, sample.counts * (size / sample.size) > _LARGE_MEAN
+    found = float(sample.prevalences[is_large] @ expected_logarithms(n, size, sample.counts[is_large]))
+    counts = sample.counts[~is_large]
     mean = counts * (size / n)
     reach = _REACH * np.sqrt(np.maximum(mean * (1 - counts / n), 0.0)) + _MORE
     low = np.maximum(np.floor(mean - reach), np.maximum(2, size - (n - counts))).astype(np.int64)
@@ -174,15 +179,9 @@ def _logarithms(sample: ReferenceSample, size: int) -> float:
     many = np.maximum(high - low + 1, 0)
     first = np.cumsum(many) - many
     k = np.arange(int(many.sum())) - np.repeat(first, many) + np.repeat(low, many)
-    r, weight = np.repeat(counts, many), np.repeat(sample.prevalences, many)
-
-    def choose(whole: Floats | Ints, part: Floats | Ints) -> Floats:
-        chosen: Floats = gammaln(whole + 1.0) - gammaln(part + 1.0) - gammaln(whole - part + 1.0)
-        return chosen
-
-    of_all = choose(np.array([float(n)]), np.array([float(size)]))[0]
-    chances = np.exp(choose(r, k) + choose(n - r, size - k) - of_all)
-    return float(weight @ (chances * k * np.log(k)))
+    r, weight = np.repeat(counts, many), np.repeat(sample.prevalences[~is_large], many)
+    chances = np.exp(log_probability(n, size, r, k))
+    return found + float(weight @ (chances * k * np.log(k)))
 
 
 def _pairs(sample: ReferenceSample) -> float:

@@ -11,11 +11,12 @@ import numpy as np
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.profiles import Profile
 from anonhist.species.incidence import IncidenceFrequencies
+from anonhist.species.subsamples import log_missed
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from anonhist.numeric.arrays import Floats, Ints
+    from anonhist.numeric.arrays import Ints
 
 # Counts of species at one site: of individuals, or of sampling units.
 SiteData = Profile | IncidenceFrequencies
@@ -169,13 +170,10 @@ class ReferenceSample:
 
     def _covered(self, size: float) -> float:
         """Return the same for m ≤ n − 1."""
-        from scipy.special import gammaln
-
-        n = float(self.size)
-        missed = self.counts < n - size + 1
-        counts = self.counts[missed].astype(np.float64)
-        logs: Floats = gammaln(n - counts + 1) - gammaln(n - counts - size + 1) + gammaln(n - size) - gammaln(n)
-        return 1.0 - float((counts * self.prevalences[missed]) @ np.exp(logs)) / self.total
+        missed = self.counts < self.size - size + 1
+        # C(n − r, m)/C(n − 1, m) is the chance that m of n − 1 draws miss the r − 1 others of a species.
+        chances = np.exp(log_missed(self.size - 1, size, self.counts[missed] - 1))
+        return 1.0 - float((self.counts[missed].astype(np.float64) * self.prevalences[missed]) @ chances) / self.total
 
     def size_at(self, coverage: float) -> float:
         """Return the size m at which :meth:`coverage` has a value: not whole in general.
