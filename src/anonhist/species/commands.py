@@ -38,7 +38,7 @@ anonhist species trees.csv --data incidence-counts --layout long --site none --s
 """
 _BRIEF = Brief(
     ("data", "layout", "order", "coverage", "size", "site", "species", "sampling_unit", "count", "output", "report"),
-    "SOURCE is a species table as CSV, TSV or Parquet. What its numbers mean, and how it lies, is never guessed: say both.",
+    "SOURCE is a species table: CSV, TSV or Parquet. What its numbers mean, and how it lies, is never guessed.",
 )
 
 
