@@ -30,6 +30,7 @@ _CENTRAL = ("check", "count", "curve", "estimate", "plan", "release", "show")
         "local": ".local.commands:local",
         "reproduce": ".cli.reproduce:reproduce",
         "sketch": ".sketches.commands:sketch",
+        "species": ".species.commands:species",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
