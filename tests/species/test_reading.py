@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import re
+import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +209,73 @@ def test_rows_keep_their_order_in_long_files(tmp_path: Path) -> None:
     assert read(tmp_path, many, **how)["one"] == IncidenceFrequencies(
         3, Profile.from_prevalences([(1, 75_000), (2, 75_000), (3, 75_000)])
     )
+
+
+def test_names_in_an_index_or_an_array_are_refused() -> None:
+    table = pl.DataFrame({"species": ["oak", "elm", "ash"], "north": [3, 1, 0], "south": [0, 2, 5]}).to_pandas()
+    for kind in (object, "string", "category"):
+        indexed = table.set_index(table["species"].astype(kind)).drop(columns="species")
+        # Otherwise the numbers of the first site would be the names of species.
+        with pytest.raises(UsageError, match="reset_index"):
+            read_species(indexed, **WIDE)
+    assert read_species(table[table["north"] != 9], **WIDE) == {"north": NORTH, "south": SOUTH}
+    with pytest.raises(UsageError, match="A species table is"):
+        read_species(table[["north", "south"]].to_numpy(), **WIDE)
+
+
+def test_many_sampling_units_in_columns_are_read_soon(tmp_path: Path) -> None:
+    heads = ",".join(f"u{number}" for number in range(600))
+    (tmp_path / "table.csv").write_text(f"species,{heads}\n" + "".join(f"s{at}" + ",1" * 600 + "\n" for at in range(9)))
+    start = time.process_time()
+    found = read_species(tmp_path / "table.csv", **RAW)["all"]
+    assert found == IncidenceFrequencies(600, Profile.from_counts([600] * 9))
+    # Types of all columns were once looked up for each: 20 seconds.
+    assert time.process_time() - start < 8
+
+
+PRIVATE_LONG: dict[str, Any] = {"data": "incidence-raw", "layout": "long", "species": "s", "sampling_unit": "u"}
+
+
+def test_a_row_changes_its_own_unit_and_no_other() -> None:
+    cells = [(unit, species) for unit in ("u", " u", "v", "") for species in ("a", "a ", "b", "")]
+
+    def of_units(rows: Any) -> dict[str, set[str]]:
+        found = read_sampling_units([["u", "s"], *map(list, rows)], **PRIVATE_LONG)
+        names = list(dict.fromkeys(unit.strip() for unit, _ in rows if unit.strip()))
+        return dict(zip(names, map(set, found.species), strict=True))
+
+    for rows in [(), *((cell,) for cell in cells), *product(cells, repeat=2)]:
+        before = of_units(rows)
+        for cell in cells:
+            after, name = of_units((*rows, cell)), cell[0].strip()
+            more = {cell[1].strip()} - {""}
+            assert after == (before if not name else {**before, name: before.get(name, set()) | more})
+
+
+@each_of(
+    ("text", "how"),
+    [
+        (UNITS.replace("oak,1", "oak,2"), RAW),
+        (UNITS.replace("oak,1", "oak,"), RAW),
+        (UNITS.replace("oak,1", "oak,x"), RAW),
+        ("u,s,n\nplot 1,oak,1\nplot 2,oak,many\n", {**PRIVATE_LONG, "count": "n"}),
+    ],
+)
+def test_errors_of_private_tables_name_rows_on_a_terminal_alone(tmp_path: Path, text: str, how: dict[str, Any]) -> None:
+    (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="one row of the species table") as refused:
+        read_sampling_units(tmp_path / "table.csv", **how)
+    assert not any(sign.isdigit() for sign in str(refused.value).partition("of the species table")[0])
+    assert re.search(r"row \d below", refused.value.for_operator)
+    assert not refused.value.is_same_for_all_rows
+
+
+def test_columns_that_are_units_are_no_public_schema(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("species;u1;u2\noak;1;0\n")
+    for layout, is_public in (("species-in-rows", False), ("species-in-columns", True)):
+        with pytest.raises(DataError, match="';' in its name") as refused:
+            read_sampling_units(tmp_path / "table.csv", data="incidence-raw", layout=layout)  # type: ignore[arg-type]
+        assert refused.value.is_same_for_all_rows == is_public
 
 
 @each_of(

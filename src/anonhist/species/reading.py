@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.profiles import Profile
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.sample import SiteData
@@ -25,7 +25,15 @@ ONE_SITE = "all"
 _LARGEST = 2**62
 # What is read of a site.
 Held = Profile | IncidenceFrequencies | SamplingUnits
-_SHOWN = "row {row} below the header, column {column} of the species table"
+_SHOWN = "row {row} below the header, column {column}"
+
+
+class _CellError(DataError):
+    """A cell is no number: the sentence says where, and ``general`` does not."""
+
+    def __init__(self, told: str, row: int, column: int) -> None:
+        super().__init__(told.format(shown=f"{_SHOWN.format(row=row, column=column)} of the species table"))
+        self.general = told.format(shown="one row of the species table")
 
 
 @dataclass(frozen=True)
@@ -124,7 +132,7 @@ def read_species(
     IncidenceFrequencies(sampling_units=3, species=1, {2: 1})
     """
     columns = LongColumns(site, species, sampling_unit, count)
-    held = _held(source, data, layout, columns, delimiter, may_be_empty=False)
+    held = _held(source, data, layout, columns, delimiter, is_private=False)
     return {name: each.frequencies() if isinstance(each, SamplingUnits) else each for name, each in held.items()}
 
 
@@ -143,9 +151,9 @@ def read_sampling_units(
 
     A unit is what its own cells or rows say, whatever the others are, and each of its species counts once. A table of
     which only the header is left has no units, or units without species. In long tables only units that are listed
-    count, so list those without a species with a count of 0. A long table without a column of counts cannot do that: T
-    then says how many units have a species, which differs between replaced units, so such a table must not be released
-    for replaced units (``NeighboringRelation.SUBSTITUTE``), for which T is public.
+    count, so list those without a species, too: with an empty species, or a count of 0. Otherwise T says how many units
+    have a species, which differs between replaced units, so such a table must not be released for replaced units
+    (``NeighboringRelation.SUBSTITUTE``), for which T is public. Rows of a long table without a unit are left out.
 
     Parameters
     ----------
@@ -160,7 +168,8 @@ def read_sampling_units(
     Raises
     ------
     UsageError, DataError
-        As for :func:`read_species`. Errors about cells name lines, which the guarantee of a release does not cover.
+        As for :func:`read_species`, but an error names no row: ``for_operator`` does, for a terminal alone. That there
+        was one is a fact about the data, which the guarantee of a release does not cover.
 
     Examples
     --------
@@ -171,7 +180,16 @@ def read_sampling_units(
     if data not in RAW_DATA:
         raise UsageError(f"`data` of sampling units must be one of {', '.join(RAW_DATA)}, not {data!r:.80}.")
     columns = LongColumns(None if layout == "species-in-rows" else NO_COLUMN, species, sampling_unit, count)
-    found = _held(source, data, layout, columns, delimiter, may_be_empty=True).get(ONE_SITE, SamplingUnits([]))
+    try:
+        found = _held(source, data, layout, columns, delimiter, is_private=True).get(ONE_SITE, SamplingUnits([]))
+    except AnonhistError as error:
+        told: AnonhistError = error
+        if isinstance(error, _CellError):
+            told = DataError(error.general)
+            told.for_operator = str(error)
+        # Columns may be units: then the header is no public schema.
+        told.may_tell_rows = error.may_tell_rows or layout == "species-in-rows"
+        raise told from None
     assert isinstance(found, SamplingUnits)  # noqa: S101  # such data are units
     return found
 
@@ -183,7 +201,7 @@ def _held(
     columns: LongColumns,
     delimiter: str | None,
     *,
-    may_be_empty: bool,
+    is_private: bool,
 ) -> Mapping[str, Held]:
     """Return the sites of a table, those of sampling units unit by unit."""
     if data not in TABLE_DATA:
@@ -192,10 +210,10 @@ def _held(
         raise UsageError(f"`layout` must be one of {', '.join(TABLE_LAYOUTS)}, not {layout!r:.80}.")
     _check_columns(data, layout, columns)
     table = SpeciesTable.of(source, delimiter)
-    if not may_be_empty and (len(table.header) < 2 or not table.rows):
+    if not is_private and (len(table.header) < 2 or not table.rows):
         raise DataError("A species table has a header, at least two columns, and at least one further row.")
     if layout == "long":
-        return _read_long(table, data, columns)
+        return _read_long(table, data, columns, may_miss=is_private)
     return _read_wide(table, data, columns.site, species_in_rows=layout == "species-in-rows")
 
 
@@ -230,16 +248,15 @@ def _check_columns(data: TableData, layout: TableLayout, columns: LongColumns) -
 
 def _whole(cell: str, row: int, column: int, *, most: int = _LARGEST) -> int:
     """Return the number in a cell; a decimal point is allowed if zeros follow."""
-    shown = _SHOWN.format(row=row, column=column)
     if not cell:
-        raise DataError(f"The cell in {shown} is empty: write 0 for a species not found.")
+        raise _CellError("The cell in {shown} is empty: write 0 for a species not found.", row, column)
     whole, point, rest = cell.partition(".")
     if not (whole.isascii() and whole.isdigit()) or (point and rest.strip("0")):
-        raise DataError(f"The number in {shown} is not a whole number of at least 0.")
+        raise _CellError("The number in {shown} is not a whole number of at least 0.", row, column)
     number = int(whole) if len(whole) < 40 else _LARGEST + 1
     if number > most:
         told = "0 or 1: for other numbers, use `data='incidence-counts'`" if most == 1 else "at most 2^62"
-        raise DataError(f"The number in {shown} must be {told}.")
+        raise _CellError(f"The number in {{shown}} must be {told}.", row, column)
     return number
 
 
@@ -284,8 +301,11 @@ def _check_names(names: list[str], where: str) -> None:
         raise DataError(f"A name in the {where} of the species table stands there twice.")
 
 
-def _read_long(table: SpeciesTable, data: TableData, columns: LongColumns) -> Mapping[str, Held]:
-    """Return the sites of a long table."""
+def _read_long(table: SpeciesTable, data: TableData, columns: LongColumns, *, may_miss: bool) -> Mapping[str, Held]:
+    """Return the sites of a long table; ``may_miss`` leaves out rows without a unit, and units may lack a species.
+
+    Then no row is refused because another value is missing in it: that would be seen.
+    """
     places = {
         name: table.place(column, of=name)
         for name, column in vars(columns).items()
@@ -293,18 +313,21 @@ def _read_long(table: SpeciesTable, data: TableData, columns: LongColumns) -> Ma
     }
     if len(set(places.values())) < len(places):
         raise UsageError("Two parts of a long table cannot be in the same column: name different columns.")
-    for name in ("site", "species", "sampling_unit"):
-        if name in places and not all(row[places[name]] for row in table.rows):
+    rows = list(enumerate(table.rows, start=1))
+    if may_miss:
+        rows = [each for each in rows if each[1][places["sampling_unit"]]]
+    for name in () if may_miss else ("site", "species", "sampling_unit"):
+        if name in places and not all(row[places[name]] for _, row in rows):
             raise DataError(f"A row of the species table has no {name.replace('_', ' ')}: its cell is empty.")
 
     def values(name: str) -> list[str]:
-        return [row[places[name]] for row in table.rows] if name in places else [ONE_SITE] * len(table.rows)
+        return [row[places[name]] for _, row in rows] if name in places else [ONE_SITE] * len(rows)
 
-    counts = [1] * len(table.rows)
+    counts = [1] * len(rows)
     if "count" in places:
         most = 1 if data == "incidence-raw" else _LARGEST
         at = places["count"]
-        counts = [_whole(row[at], at_row, at + 1, most=most) for at_row, row in enumerate(table.rows, start=1)]
+        counts = [_whole(row[at], at_row, at + 1, most=most) for at_row, row in rows]
     of_sites = zip(values("site"), values("species"), values("sampling_unit"), counts, strict=True)
     return _LONG["abundance" if data == "abundance" else "incidence"](of_sites)
 
@@ -324,7 +347,7 @@ def _detections(rows: _Rows) -> dict[str, SamplingUnits]:
     units: dict[str, dict[str, list[str]]] = {}
     for site, species, unit, count in rows:
         found = units.setdefault(site, {}).setdefault(unit, [])
-        if count:
+        if count and species:
             found.append(species)
     return {site: SamplingUnits(of_units.values()) for site, of_units in units.items()}
 

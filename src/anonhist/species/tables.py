@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.files import Form
@@ -89,7 +91,7 @@ class SpeciesTable:
 
 def _of_rows(source: Any) -> SpeciesTable:
     """Return rows in Python as a table."""
-    if isinstance(source, bytes | Mapping) or not isinstance(source, Iterable):
+    if isinstance(source, bytes | Mapping | np.ndarray) or not isinstance(source, Iterable):
         raise UsageError(f"{_SOURCES}, not {kind_of(source)}.")
     rows = []
     for row in source:
@@ -114,6 +116,9 @@ def _text(cell: object) -> str:
 
 def _of_source(source: Any, delimiter: str | None) -> SpeciesTable:
     """Read a file, or a table in memory, in the order of its rows."""
+    # An index of names is no column: the first site would be taken for the names.
+    if getattr(getattr(source, "index", None), "dtype", None) in ("object", "str", "string", "category"):
+        raise UsageError("The names of a pandas data frame are in its index: make them a column, with reset_index().")
     holder = holder_of(source, delimiter=delimiter)
     is_file = isinstance(holder, Files)
     if isinstance(source, str) and not (is_file and holder.form in _FORMS):
@@ -122,18 +127,22 @@ def _of_source(source: Any, delimiter: str | None) -> SpeciesTable:
         if is_spark(opened.table):
             raise UsageError("Rows of Spark have no order: collect the species table first, as with toPandas().")
         header = tuple(name.strip() for name in opened.header.names)
-        rows = _rows(opened)
-    if is_file and holder.form is Form.DELIMITED and any("\n" in cell or "\r" in cell for row in rows for cell in row):
+        is_text = is_file and holder.form is Form.DELIMITED
+        rows = _rows(opened, is_text=is_text)
+    if is_text and any("\n" in cell or "\r" in cell for row in rows for cell in row):
         raise DataError("A quote in the species table spans lines: each row must be one line.")
     return SpeciesTable(header, tuple(tuple(map(_cell, row)) for row in rows))
 
 
-def _rows(opened: Opened) -> Sequence[Row]:
+def _rows(opened: Opened, *, is_text: bool) -> Sequence[Row]:
+    """Return the cells; if all of them are text, types need not be looked up, which for each takes as long as all."""
+    import narwhals as nw
+
     table, width = opened.table, len(opened.header.names)
     # Equal names have other ones in the table, by their position.
     held = list(table.collect_schema().names())[:width]
-    cells = [as_text(table, name).alias(f"c{place}") for place, name in enumerate(held)]
-    query = table.select(*cells, **name_columns(table, dict.fromkeys(held, False)))
+    cells = [(nw.col(name) if is_text else as_text(table, name)).alias(f"c{at}") for at, name in enumerate(held)]
+    query = table.select(*cells, **({} if is_text else name_columns(table, dict.fromkeys(held, False))))
     rows: list[Row] = []
     for batch in record_batches(query, _ROWS):
         check_batch(batch)
