@@ -190,6 +190,15 @@ KINDS = {
         figure=".species.page:comparison_figure",
         page=".species.page:write_comparison",
     ),
+    "incidence release": Kind(
+        "A release of incidence frequencies is",
+        files=".species.release_files:INCIDENCE_FILES",
+        format="anonhist/incidence-release",
+        table=".species.release_files:INCIDENCE_TABLE",
+        cell=".species.release_page:incidence_cell",
+        terminal=".species.release_commands:show_incidence",
+        released=".species.releasing:incidence_released",
+    ),
 }
 
 

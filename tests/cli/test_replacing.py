@@ -27,6 +27,7 @@ RELEASE = ("release", "events.csv", "--epsilon", "1", *CHARGED)
 DEGREES = ("degrees", "edges.txt", "--unit", "edge", "--epsilon", "1", *CHARGED)
 NEW = ("local", "new", "--mechanism", "k-rr", "--epsilon", "1")
 SPECIES = ("species", "sites.csv", "--data", "abundance", "--layout", "species-in-rows")
+INCIDENCE = ("incidence", "units.csv", "--data", "incidence-raw", "--layout", "species-in-rows")
 # Each option that writes, in a call that gets as far as that, the file being left out; --force goes with all.
 OUTPUTS: dict[tuple[str, str], tuple[Call, str]] = {
     ("budget show", "--report"): (("budget", "show", "animals", "--ledger", "budget.db"), ".html"),
@@ -39,6 +40,7 @@ OUTPUTS: dict[tuple[str, str], tuple[Call, str]] = {
     ("degrees", "--output"): (DEGREES, ".parquet"),
     ("degrees", "--report"): (DEGREES, ".html"),
     ("estimate", "--output"): (("estimate", "entropy", "events.csv"), ".csv"),
+    ("incidence", "--output"): ((*INCIDENCE, "--epsilon", "1", "--max-per-unit", "2", *CHARGED), ".json"),
     ("local estimate", "--output"): (("local", "estimate", "survey.json", "counted.json"), ".json"),
     ("local estimate", "--report"): (("local", "estimate", "survey.json", "counted.json"), ".html"),
     ("local new", "--output"): ((*NEW, "--alphabet-size", "3", *CHARGED), ".json"),

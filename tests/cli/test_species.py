@@ -8,6 +8,9 @@ from subprocess import CompletedProcess
 
 import pytest
 
+import anonhist as ah
+from anonhist.species import commands, reading, release_commands
+
 Cli = Callable[..., CompletedProcess[str]]
 ANTS = Path(__file__).parents[2] / "data" / "ants.csv"
 WIDE = ("--layout", "species-in-rows")
@@ -79,3 +82,69 @@ def test_what_is_ambiguous_is_refused(cli: Cli) -> None:
     ):
         done = cli("species", str(ANTS), *arguments)
         assert (done.returncode, why in done.stderr, done.stdout) == (code, True, ""), (arguments, done.stderr)
+
+
+VISITS = "visit,kind\n" + "".join(f"v{at},oak\nv{at},elm\n" for at in range(60)) + "v60,\n,ash\n"
+PRIVATE = ("--data", "incidence-raw", "--layout", "long", "--sampling-unit", "visit", "--species", "kind")
+PAID = ("--epsilon", "4", "--max-per-unit", "2")
+
+
+def test_sampling_units_are_protected(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text(VISITS, encoding="utf-8")
+    target = tmp_path / "visits.json"
+    done = cli("incidence", str(tmp_path / "visits.csv"), *PRIVATE, *PAID, "-o", str(target))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "4-differentially private (δ = 0) when one sampling unit" in done.stdout
+    found = ah.read(target)
+    # The unit without a species counts, and the row without a unit does not.
+    assert abs(found.sampling_units - 61) < 40
+    shown = cli("show", str(target))
+    assert shown.returncode == 0
+    assert shown.stdout in done.stdout
+    listed = cli("incidence", str(tmp_path / "visits.csv"), *PRIVATE, *PAID, "--relation", "substitute")
+    rows = list(csv.DictReader(listed.stdout.splitlines()))
+    assert {row["sampling_units"] for row in rows} == {"61"}
+    for option in ("--group", "--times"):
+        assert cli("show", str(target), option, "3").returncode == 2
+
+
+def test_a_ledger_is_charged_before_units_are_read(cli: Cli, tmp_path: Path) -> None:
+    source, target, budget = (str(tmp_path / name) for name in ("visits.csv", "visits.json", "budget.db"))
+    ledger = ("--ledger", budget, "--dataset", "visits")
+    assert cli("budget", "create", "visits", "--unit", "user", "--epsilon", "9", "--ledger", budget).returncode == 0
+    # A missing file, and columns that are not there, are public: nothing is charged.
+    assert cli("incidence", source, *PRIVATE, *PAID, *ledger, "-o", target).returncode == 3
+    Path(source).write_text(VISITS, encoding="utf-8")
+    assert cli("incidence", source, *PRIVATE[:-1], "none", *PAID, *ledger, "-o", target).returncode == 2
+    assert "9 of 9" in cli("budget", "show", "visits", "--ledger", budget).stdout.replace("epsilon ", "")
+    run = ("--run-id", "monday")
+    done = cli("incidence", source, *PRIVATE, *PAID, *ledger, *run, "-o", target)
+    assert done.returncode == 0, done.stderr
+    first = Path(target).read_bytes()
+    again = cli("incidence", source, *PRIVATE, *PAID, *ledger, *run, "-o", target)
+    assert (again.returncode, Path(target).read_bytes()) == (0, first), again.stderr
+    assert cli("budget", "verify", "visits", target, "--ledger", budget).returncode == 0
+    # A cell that is no number is a fact about the data: it stays charged, and the error names no row.
+    Path(source).write_text("kind,v1,v2\noak,1,7\n", encoding="utf-8")
+    wide = ("--data", "incidence-raw", *WIDE, *PAID, *ledger)
+    failed = cli("incidence", source, *wide, "-o", str(tmp_path / "other.json"))
+    assert (failed.returncode, "row 1" in failed.stderr) == (3, False)
+    assert "one row of the species table must be 0 or 1" in failed.stderr
+    assert "1 of 9" in cli("budget", "show", "visits", "--ledger", budget).stdout.replace("epsilon ", "")
+
+
+def test_what_does_not_fit_together_is_refused_before_anything_is_read(cli: Cli) -> None:
+    for more, why in (
+        ((*PRIVATE, "--epsilon", "1", "--max-per-unit", "0"), "max-per-unit"),
+        ((*PRIVATE, *PAID, "--units-share", "1"), "units-share"),
+        ((*PRIVATE, *PAID, "--mechanism", "isotonic"), "isotonic"),
+        ((*PRIVATE[:-2], *PAID), "species"),
+        ((*PRIVATE, *PAID, "-o", "visits.html"), "json"),
+    ):
+        done = cli("incidence", "none.csv", *more)
+        assert (done.returncode, why in done.stderr) == (2, True), done.stderr
+
+
+def test_help_lists_what_is_read() -> None:
+    assert release_commands.DATA == reading.RAW_DATA
+    assert release_commands.LAYOUTS == commands.LAYOUTS

@@ -27,6 +27,7 @@ _CENTRAL = ("check", "count", "curve", "estimate", "plan", "release", "show")
         "compare": ".cli.plan:compare",
         "budget": ".cli.budget:budget",
         "degrees": ".graphs.commands:degrees",
+        "incidence": ".species.release_commands:incidence",
         "local": ".local.commands:local",
         "reproduce": ".cli.reproduce:reproduce",
         "sketch": ".sketches.commands:sketch",

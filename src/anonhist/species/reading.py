@@ -177,9 +177,7 @@ def read_sampling_units(
     >>> read_sampling_units(table, data="incidence-raw", layout="species-in-rows").frequencies()
     IncidenceFrequencies(sampling_units=2, species=2, {1: 1, 2: 1})
     """
-    if data not in RAW_DATA:
-        raise UsageError(f"`data` of sampling units must be one of {', '.join(RAW_DATA)}, not {data!r:.80}.")
-    columns = LongColumns(None if layout == "species-in-rows" else NO_COLUMN, species, sampling_unit, count)
+    columns = check_private_table(data, layout, species=species, sampling_unit=sampling_unit, count=count)
     try:
         found = _held(source, data, layout, columns, delimiter, is_private=True).get(ONE_SITE, SamplingUnits([]))
     except AnonhistError as error:
@@ -194,6 +192,17 @@ def read_sampling_units(
     return found
 
 
+def check_private_table(
+    data: str, layout: str, *, species: str | None, sampling_unit: str | None, count: str | None
+) -> LongColumns:
+    """Return the columns of a table of sampling units, or refuse what does not fit together; nothing is read."""
+    if data not in RAW_DATA:
+        raise UsageError(f"`data` of sampling units must be one of {', '.join(RAW_DATA)}, not {data!r:.80}.")
+    columns = LongColumns(None if layout == "species-in-rows" else NO_COLUMN, species, sampling_unit, count)
+    _check_columns(data, layout, columns)
+    return columns
+
+
 def _held(
     source: Any,
     data: TableData,
@@ -204,10 +213,6 @@ def _held(
     is_private: bool,
 ) -> Mapping[str, Held]:
     """Return the sites of a table, those of sampling units unit by unit."""
-    if data not in TABLE_DATA:
-        raise UsageError(f"`data` must be one of {', '.join(TABLE_DATA)}, not {data!r:.80}.")
-    if layout not in TABLE_LAYOUTS:
-        raise UsageError(f"`layout` must be one of {', '.join(TABLE_LAYOUTS)}, not {layout!r:.80}.")
     _check_columns(data, layout, columns)
     table = SpeciesTable.of(source, delimiter)
     if not is_private and (len(table.header) < 2 or not table.rows):
@@ -217,17 +222,14 @@ def _held(
     return _read_wide(table, data, columns.site, species_in_rows=layout == "species-in-rows")
 
 
-def _check_columns(data: TableData, layout: TableLayout, columns: LongColumns) -> None:
+def _check_columns(data: str, layout: str, columns: LongColumns) -> None:
     """Refuse columns that a kind of table does not have, and require those that it needs."""
+    for name, given, known in (("data", data, TABLE_DATA), ("layout", layout, TABLE_LAYOUTS)):
+        if given not in known:
+            raise UsageError(f"`{name}` must be one of {', '.join(known)}, not {given!r:.80}.")
     is_raw = data in RAW_DATA
     if layout != "long":
-        for name in ("species", "sampling_unit", "count"):
-            if getattr(columns, name) is not None:
-                raise UsageError(f"`{name}` names a column of a long table: leave it out, or use `layout='long'`.")
-        if columns.site is None and layout == "species-in-columns" and is_raw:
-            raise UsageError("Say with `site` which column names the site of each sampling unit, or 'none'.")
-        if columns.site is not None and not (layout == "species-in-columns" and is_raw):
-            raise UsageError("The names of sites are in the header or the first column here: leave `site` out.")
+        _check_wide(columns, of_units_in_rows=layout == "species-in-columns" and is_raw)
         return
     if data == "incidence-freq":
         raise UsageError(
@@ -244,6 +246,17 @@ def _check_columns(data: TableData, layout: TableLayout, columns: LongColumns) -
             raise UsageError(f"A long table of this kind needs `{name}`, the name of a column{also}.")
     if columns.sampling_unit is not None and not is_raw:
         raise UsageError("`sampling_unit` is for incidences: abundances of a site are added up. Leave it out.")
+
+
+def _check_wide(columns: LongColumns, *, of_units_in_rows: bool) -> None:
+    """Refuse columns that wide tables do not have, and require that of sites where sampling units are rows."""
+    for name in ("species", "sampling_unit", "count"):
+        if getattr(columns, name) is not None:
+            raise UsageError(f"`{name}` names a column of a long table: leave it out, or use `layout='long'`.")
+    if columns.site is None and of_units_in_rows:
+        raise UsageError("Say with `site` which column names the site of each sampling unit, or 'none'.")
+    if columns.site is not None and not of_units_in_rows:
+        raise UsageError("The names of sites are in the header or the first column here: leave `site` out.")
 
 
 def _whole(cell: str, row: int, column: int, *, most: int = _LARGEST) -> int:

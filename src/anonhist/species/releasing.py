@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import SupportsIndex
 
 import numpy as np
 
-from anonhist.accounting import Ledger, Receipt
+from anonhist.accounting import Ledger, Receipt, Released
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.catalogue import MechanismName
 from anonhist.errors import UsageError, kind_of
 from anonhist.frozen import Converted, frozen, named
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.setting import check_relation
@@ -22,7 +24,6 @@ from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
     NeighboringRelation,
-    PrivacyUnit,
     parse_epsilon,
     parse_whole_number,
     short_decimal,
@@ -32,10 +33,11 @@ from anonhist.properties.estimate import Estimate, Holds, Statement, check_level
 from anonhist.properties.estimator import why_unknown
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest, digest_of, rest_digest
+from anonhist.releases.content import content_digest, digest_of, rest_digest, rest_digests
+from anonhist.releases.made import in_short
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.richness import RichnessMethod, species_richness
-from anonhist.species.sampling_units import SamplingUnits
+from anonhist.species.sampling_units import SamplingUnits, sampling_unit
 
 _OF_UNITS, _OF_FREQUENCIES = "the number of sampling units", "the incidence frequencies"
 _CAPPED = "sampling units with more than {} species kept that many, chosen at random: this may bias it either way"
@@ -47,7 +49,7 @@ class _Frequencies(Release):
 
     not_saved = (
         "Released frequencies of sampling units are not saved without their number, which cost a part of the budget: "
-        "keep the whole IncidenceRelease, such as with pickle, or write down its numbers and its guarantee."
+        "save the whole IncidenceRelease."
     )
 
     @classmethod
@@ -56,16 +58,21 @@ class _Frequencies(Release):
         held = {each.name: getattr(release, each.name) for each in fields(release) if each.init}
         return cls(**{**held, "guarantee": guarantee})
 
+    def alone(self) -> Release:
+        """Return the same with the guarantee of the frequencies alone."""
+        held = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        return Release(**{**held, "guarantee": self.mechanism.guarantee})
 
-@frozen
-class IncidenceRelease:
+
+@frozen(repr=False)
+class IncidenceRelease(Shown, Tabular, Saved):
     """Incidence frequencies, released with differential privacy for each sampling unit.
 
     Attributes
     ----------
     release
         The ``Q_k`` with their errors: the profile of how many sampling units each species was found in, of which units
-        kept at most m species. Its guarantee is that of everything. Files hold only one of both, so it cannot be saved.
+        kept at most m species. Its guarantee is that of everything, so it is saved with T, and not alone.
     sampling_units
         T, released, ≥ 1. If units are added or removed, no count of the profile exceeds it.
     units_epsilon
@@ -82,10 +89,19 @@ class IncidenceRelease:
     one sampling unit with all their items (at most 2 of them count)
     """
 
+    known_as = "incidence release"
     release: Release
     sampling_units: Converted[SupportsIndex, int] = named(parse_whole_number)
     units_epsilon: Fraction | None = None
     receipt: Receipt | None = None
+
+    @classmethod
+    def of(
+        cls, release: Release, sampling_units: int, units_epsilon: Fraction | None, receipt: Receipt | None
+    ) -> IncidenceRelease:
+        """Return the frequencies, which have a guarantee of their own, with T and the guarantee of both."""
+        frequencies = _Frequencies.of(release, _joint(release.guarantee, units_epsilon))
+        return cls(frequencies, sampling_units, units_epsilon, receipt)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -140,6 +156,19 @@ class IncidenceRelease:
             guarantee=self.guarantee,
             statement=Statement(Holds.NONE if unknown else Holds.BOTH, f"{unknown}; {reason}" if unknown else reason),
         )
+
+    def alone(self) -> Release:
+        """Return the frequencies with a guarantee of their own, as files hold them."""
+        assert isinstance(self.release, _Frequencies)  # noqa: S101  # whoever makes one
+        return self.release.alone()
+
+    def with_error(self, *, progress: Callable[[float], None] | None = None) -> IncidenceRelease:
+        """Return the same release with its errors recorded; see :meth:`Release.with_error`."""
+        return replace(self, release=self.release.with_error(progress=progress))
+
+    def __repr__(self) -> str:
+        told = f"{self.release.mechanism.name}, {in_short(self.guarantee)}, sampling_units={self.sampling_units:,}"
+        return f"IncidenceRelease({told}, species={self.release.profile.num_labels:,})"
 
     def _units(self, runs: int) -> list[int]:
         """Return simulated numbers of units, for errors alone."""
@@ -233,49 +262,87 @@ def release_incidence(
     """
     if not isinstance(units, SamplingUnits):
         raise UsageError(f"`units` must be SamplingUnits, such as read_sampling_units returns, not {kind_of(units)}.")
-    prepared, share = _prepared(epsilon, max_per_unit, relation, units_share, mechanism, simulations)
-    bound = prepared.mechanism.guarantee.unit.bound
-    told = _joint(prepared.mechanism.guarantee, share)
+    prepared = prepare_incidence(
+        epsilon=epsilon,
+        max_per_unit=max_per_unit,
+        relation=relation,
+        units_share=units_share,
+        mechanism=mechanism,
+        simulations=simulations,
+    )
     account = account_of(ledger, dataset, purpose)
-    price = Price(told, prepared.mechanism.name, prepared.mechanism.parameters)
-    with recording(account, lambda: price) as recorded:
+    with recording(account, lambda: prepared.price) as recorded:
         # Whatever fails from here on may depend on the data.
         recorded.keep()
-        randomness = source or SystemSource()
-        released = prepared.release(units.bounded(bound, source=randomness), source=randomness)
-        released = _Frequencies.of(released, _joint(released.guarantee, share))
-        number = len(units.species)
-        if share is not None:
-            noisy = number + int(discrete_laplace(share, 1, source=randomness)[0])
-            number = max(noisy, int(released.profile.counts[-1]) if len(released.profile) else 1)
-        made = IncidenceRelease(released, max(number, 1), share, recorded.receipt)
-        recorded.complete(lambda: _digest(made), lambda: rest_digest(made.release))
+        made = prepared.release(units, source=source, receipt=recorded.receipt)
+        recorded.complete(lambda: incidence_digest(made), lambda: rest_digest(made.release))
     return made
 
 
-def _digest(made: IncidenceRelease) -> str:
-    """Return the SHA-256 digest of everything that was released."""
-    return digest_of({"release": content_digest(made.release), "sampling_units": made.sampling_units})
+@dataclass(frozen=True)
+class PreparedIncidence:
+    """Everything about a release of incidence frequencies that is known before data are looked at.
+
+    Attributes
+    ----------
+    prepared
+        How the frequencies are released.
+    units_epsilon
+        The ε of the number of units; None if it is public.
+    """
+
+    prepared: PreparedRelease
+    units_epsilon: Fraction | None
+
+    @property
+    def price(self) -> Price:
+        """The cost."""
+        mechanism = self.prepared.mechanism
+        return Price(_joint(mechanism.guarantee, self.units_epsilon), mechanism.name, mechanism.parameters)
+
+    def release(
+        self, units: SamplingUnits, *, source: RandomSource | None = None, receipt: Receipt | None = None
+    ) -> IncidenceRelease:
+        """Release the frequencies and the number of units."""
+        randomness = source or SystemSource()
+        bound = self.prepared.mechanism.guarantee.unit.bound
+        released = self.prepared.release(units.bounded(bound, source=randomness), source=randomness)
+        number = len(units.species)
+        if self.units_epsilon is not None:
+            noisy = number + int(discrete_laplace(self.units_epsilon, 1, source=randomness)[0])
+            number = max(noisy, int(released.profile.counts[-1]) if len(released.profile) else 1)
+        return IncidenceRelease.of(released, max(number, 1), self.units_epsilon, receipt)
 
 
-def _prepared(
+def prepare_incidence(
+    *,
     epsilon: EpsilonLike,
     max_per_unit: SupportsIndex,
-    relation: NeighboringRelation,
-    units_share: EpsilonLike,
-    mechanism: str,
-    simulations: int | None,
-) -> tuple[PreparedRelease, Fraction | None]:
-    """Return the mechanism for the frequencies, and the ε of the number of units, before data are looked at."""
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    units_share: EpsilonLike = "0.1",
+    mechanism: str = "auto",
+    simulations: int | None = None,
+) -> PreparedIncidence:
+    """Choose the mechanism for the frequencies and the ε of the number of units, as :func:`release_incidence` does."""
     most = parse_whole_number(max_per_unit, name="max_per_unit")
-    unit, whole, share = PrivacyUnit.user(max_items=most, name="sampling unit"), parse_epsilon(epsilon), None
+    unit, whole, share = sampling_unit(most), parse_epsilon(epsilon), None
     if check_relation(relation) is NeighboringRelation.ADD_OR_REMOVE:
         part = parse_epsilon(units_share)
         if part >= 1:
             raise UsageError(f"`units_share` must be between 0 and 1, such as 0.1, not {short_decimal(part)}.")
         share = whole * part
     asked = AskedRelease(whole - (share or 0), unit, relation, mechanism, simulations=simulations)
-    return asked.prepared(unit), share
+    return PreparedIncidence(asked.prepared(unit), share)
+
+
+def incidence_digest(made: IncidenceRelease) -> str:
+    """Return the SHA-256 digest of everything that was released."""
+    return digest_of({"release": content_digest(made.release), "sampling_units": made.sampling_units})
+
+
+def incidence_released(made: IncidenceRelease, name: str) -> Released:
+    """Return the receipt and the digests, as in a ledger."""
+    return Released(name, made.receipt, incidence_digest(made), rest_digests(made.release))
 
 
 def _joint(guarantee: Guarantee, share: Fraction | None) -> Guarantee:

@@ -18,6 +18,11 @@ Units = tuple[tuple[Hashable, ...], ...]
 _NO_LISTS = (str, bytes, Mapping)
 
 
+def sampling_unit(most: int) -> PrivacyUnit:
+    """Return the unit that a release protects: a sampling unit of which at most so many species count."""
+    return PrivacyUnit.user(max_items=most, name="sampling unit")
+
+
 def _distinct(given: Any) -> Units:
     """Return the distinct species of each unit."""
     if isinstance(given, _NO_LISTS) or not isinstance(given, Iterable):
@@ -82,7 +87,7 @@ class SamplingUnits:
                 continue
             places = random_subsets(len(species), most, 1, source=source)[0].tolist()
             kept.append(tuple(species[place] for place in places))
-        return _counted(kept).with_unit(PrivacyUnit.user(max_items=most, name="sampling unit"))
+        return _counted(kept).with_unit(sampling_unit(most))
 
     def __repr__(self) -> str:
         """Show nothing, because everything is private."""

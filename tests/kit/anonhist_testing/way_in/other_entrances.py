@@ -284,6 +284,12 @@ def _of_units(few: Any, more: Any, rows: int) -> list[Measure]:
     return [Measure(changed, rows), Measure(abs(len(more.species) - len(few.species)), min(1, rows))]
 
 
+def _is_file_or_table(source: Source) -> bool:
+    """Return whether it is one file, or a table of which the rows have an order."""
+    is_file = source.name in ("csv", "tsv", "parquet")
+    return is_file or not (source.has_address or source.of_edges or source.name.startswith(("spark", "sqlite", "json")))
+
+
 _LINE_NAME, _LINE_LABEL = Role(Use.NAMES, in_lines=True), Role(Use.NAMES, 30, in_lines=True)
 SPECIES = (
     Entrance(
@@ -292,7 +298,7 @@ SPECIES = (
         Unit(5, "plot"),
         _units(data="incidence-raw"),
         _of_units,
-        lambda source: _is_file_or_table(source),
+        _is_file_or_table,
     ),
     Entrance(
         "sampling units with counts",
@@ -300,15 +306,9 @@ SPECIES = (
         Unit(5, "plot"),
         _units(data="incidence-counts", count="n"),
         _of_units,
-        lambda source: _is_file_or_table(source),
+        _is_file_or_table,
     ),
 )
-
-
-def _is_file_or_table(source: Source) -> bool:
-    """Return whether it is one file, or a table of which the rows have an order."""
-    is_file = source.name in ("csv", "tsv", "parquet")
-    return is_file or not (source.has_address or source.of_edges or source.name.startswith(("spark", "sqlite", "json")))
 
 
 def _tally(survey: Survey) -> Read:
