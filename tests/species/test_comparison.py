@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import anonhist as ah
 from anonhist.errors import DataError, UsageError
 from anonhist.profiles import Profile
+from anonhist.report.figures import SERIES
 from anonhist.species.comparison import SiteComparison, compare_sites
 from anonhist.species.incidence import IncidenceFrequencies
+from anonhist.species.page import comparison_figure
 from anonhist.species.sample import ReferenceSample
 from anonhist_testing.cases import each_of
 
@@ -178,6 +182,20 @@ def test_a_default_coverage_that_no_sites_share_does_not_fail() -> None:
     assert "'all once'" in told
     with pytest.raises(UsageError, match="at site 'one kind' one of the individuals"):
         compare_sites(sites, coverage=0.1)
+
+
+def test_sites_beyond_the_colors_are_not_drawn_and_that_is_said(tmp_path: Path) -> None:
+    many = {f"site {at}": NORTH for at in range(len(SERIES) + 2)}
+    found = compare_sites(many, points=4, bootstraps=3, orders=(0,))
+    axes = comparison_figure(found).axes[0]
+    colors = [line.get_color() for line in axes.lines if line.get_linestyle() == "-"]
+    assert len(colors) == len(set(colors)) == len(SERIES)
+    said = f"Curves are drawn for the first {len(SERIES)} of {len(many)} sites."
+    assert said in found._repr_html_()
+    ah.write_report(found, tmp_path / "sites.html")
+    assert said in (tmp_path / "sites.html").read_text(encoding="utf-8")
+    few = compare_sites({"a": NORTH}, points=4, bootstraps=3)
+    assert "Curves are drawn" not in few._repr_html_()
 
 
 def test_rounding_is_no_extrapolation_beyond_twice_the_size() -> None:

@@ -113,7 +113,7 @@ def read(path: str | Path) -> Any:
 
     Returns
     -------
-    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, Sketch, Survey or Tally
+    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, IncidenceRelease, Sketch, Survey or Tally
         Equal to what was written. A release has its error recorded, a survey is of the class of its mechanism, and
         the counters of a sketch lie in the file until they first have to change.
 

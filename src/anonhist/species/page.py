@@ -28,8 +28,8 @@ TITLES = {
     "equal size": "At equal size",
     "asymptote": "Of the whole community, estimated",
 }
-# More sites make bands that cover each other, and colors that come again.
-_MOST_BANDS, _MOST_DRAWN = 4, 24
+# More sites make bands that cover each other, and colors that come again, in which sites could not be told apart.
+_MOST_BANDS, _MOST_DRAWN = 4, len(SERIES)
 
 
 def site_rows(comparison: SiteComparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -146,7 +146,8 @@ def _draw_site(axes: Axes, rows: Sequence[Diversity], place: int, many: int, *, 
     axes.plot(x[within], y[within], "-", color=color, linewidth=1.6, label=rows[0].site.replace("$", "\\$"))
     axes.plot(x[beyond], y[beyond], "--", color=color, linewidth=1.6)
     ring = kinds == "observed"
-    axes.plot(x[ring], y[ring], "o", color=color, markersize=5)
+    # Samples that cover nearly everything are at the edge, which would cut the dot.
+    axes.plot(x[ring], y[ring], "o", color=color, markersize=5, clip_on=False)
 
 
 def comparison_cell(comparison: SiteComparison) -> Cell:
@@ -158,7 +159,7 @@ def comparison_cell(comparison: SiteComparison) -> Cell:
         head=heads,
         rows=rows,
         alarms=[NOT_PRIVATE],
-        told=[("Note", warning) for warning in comparison.warnings],
+        told=[("Note", note) for note in (*comparison.warnings, _not_drawn(comparison)) if note],
         folded=facts(comparison),
         figure=lambda: comparison_figure(comparison),
         texts=[0, len(heads) - 1] if heads[-1:] == ("kind",) else [0],
@@ -203,9 +204,16 @@ def write_comparison(comparison: SiteComparison, sheet: Sheet) -> None:
     )
 
 
+def _not_drawn(comparison: SiteComparison) -> str:
+    """Say that not all sites are drawn, if so."""
+    many = len(comparison.sites)
+    return f"Curves are drawn for the first {_MOST_DRAWN} of {many:,} sites." if many > _MOST_DRAWN else ""
+
+
 def _plots(comparison: SiteComparison) -> tuple[tuple[bool, str, str], ...]:
     """Return, for the curves by size and by coverage, what they show and how to read them."""
     has_bands = len(comparison.sites) <= _MOST_BANDS
+    more = f" {_not_drawn(comparison)}".rstrip()
     band = f", with {100 * comparison.level:g}% intervals" if has_bands else ""
     by_size = (
         "Solid lines are what a part of the data shows on average, dots the data, dashed lines a forecast. Compare "
@@ -216,6 +224,6 @@ def _plots(comparison: SiteComparison) -> tuple[tuple[bool, str, str], ...]:
         "At the same coverage, samples are equally complete: what differs is the community. Tables have intervals."
     )
     return (
-        (False, f"Effective number of species against the number of {comparison.drawn}{band}.", by_size),
-        (True, "Effective number of species against the sample coverage.", by_coverage),
+        (False, f"Effective number of species against the number of {comparison.drawn}{band}.{more}", by_size),
+        (True, f"Effective number of species against the sample coverage.{more}", by_coverage),
     )
