@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ import pytest
 import anonhist as ah
 from anonhist.errors import DataError, UsageError
 from anonhist.profiles import Profile
+from anonhist.properties.estimate import Holds
 from anonhist.report.figures import SERIES
 from anonhist.species.comparison import SiteComparison, compare_sites
+from anonhist.species.files import comparison_document
 from anonhist.species.incidence import IncidenceFrequencies
-from anonhist.species.page import comparison_figure
+from anonhist.species.page import comparison_figure, diversity_rows
+from anonhist.species.richness import species_richness
 from anonhist.species.sample import ReferenceSample
 from anonhist_testing.cases import each_of
 
@@ -165,6 +169,20 @@ def test_what_a_small_sample_says_too_little_about_has_no_interval() -> None:
     assert [order for order, (low, _) in ends.items() if math.isnan(low)] == [1, 2]
     assert any("no interval for site 'x y'" in warning for warning in found.warnings)
     assert not any("no interval" in warning for warning in compared().warnings)
+
+
+def test_only_the_lower_end_of_all_species_is_shown() -> None:
+    rows = [row for row in compared(orders=(0, 1)).of("asymptote") if row.order == 0]
+    assert {row.high for row in rows} == {math.inf}
+    assert [row.low >= found.num_labels for row, found in zip(rows, (NORTH, SOUTH), strict=True)] == [True, True]
+    document = json.loads(json.dumps(comparison_document(compared())))
+    assert [row["high"] for row in document["estimates"] if (row["base"], row["order"]) == ("asymptote", 0)] == [
+        None
+    ] * 2
+    assert diversity_rows(rows, 0.95)[1][0][-1].startswith("at least ")
+    found = IncidenceFrequencies(50, Profile.from_counts([9] * 10))
+    told = species_richness(found)
+    assert (told.statement.holds, told.interval[0]) == (Holds.AT_LEAST, 10)
 
 
 def test_coverage_intervals_hold_where_everything_seems_to_be_seen() -> None:

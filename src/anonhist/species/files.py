@@ -26,10 +26,11 @@ _NUMBERS = (
 
 
 def _columns(comparison: SiteComparison) -> Mapping[str, Any]:
-    """Return a row for each Hill number; an asymptote has no size."""
+    """Return a row for each Hill number; an asymptote has no size, and at order 0 no upper end."""
     rows = comparison.estimates
     numbers = {name: np.array([getattr(row, name) for row in rows], dtype=np.float64) for name in _NUMBERS}
-    numbers["size"] = np.where(np.isinf(numbers["size"]), np.nan, numbers["size"])
+    for name in ("size", "high"):
+        numbers[name] = np.where(np.isinf(numbers[name]), np.nan, numbers[name])
     return {
         **{name: [getattr(row, name) for row in rows] for name in _TEXTS},
         "order": np.array([row.order for row in rows], dtype=np.int64),

@@ -61,7 +61,7 @@ def diversity_rows(rows: Sequence[Diversity], level: float) -> tuple[tuple[str, 
     for row in rows:
         where = (_size_text(row.size), f"{row.coverage:.4f}") if has_size else ()
         value, error, low, high = (_number(each) for each in (row.value, row.standard_error, row.low, row.high))
-        ends = "none" if math.isnan(row.low) else f"{low} to {high}"
+        ends = "none" if math.isnan(row.low) else f"at least {low}" if row.high == math.inf else f"{low} to {high}"
         said = (row.site, str(row.order), *where, value, error, ends)
         cells.append((*said, row.kind) if has_size else said)
     return ((*heads, "kind") if has_size else heads), cells

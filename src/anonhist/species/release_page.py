@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError
+from anonhist.properties.estimate import Holds
 from anonhist.report.notebook import Cell
 from anonhist.report.page import how_made
 from anonhist.report.wording import number_and_ends, promise_lines
@@ -31,7 +32,8 @@ def incidence_rows(made: IncidenceRelease) -> list[tuple[str, str, str]]:
         every = made.species_richness()
     except DataError:
         return rows
-    return [*rows, ("species, also those not found", *number_and_ends(every))]
+    ends = f"at least {every.interval[0]:,.0f}" if every.statement.holds is Holds.AT_LEAST else "none"
+    return [*rows, ("species, also those not found", f"{every.value:,.0f}", ends)]
 
 
 def _units_interval(made: IncidenceRelease) -> str:
@@ -52,7 +54,7 @@ def incidence_facts(made: IncidenceRelease) -> list[tuple[str, str]]:
             "Bound",
             f"each sampling unit keeps at most {bound} of its species, chosen at random; no interval covers that.",
         ),
-        ("All species", "by Chao2, bias-corrected; its interval holds sampling and privacy noise."),
+        ("All species", "by Chao2, bias-corrected; what it is at least allows for sampling and privacy noise."),
         *how_made(made.release),
     ]
 

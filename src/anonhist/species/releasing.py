@@ -40,7 +40,10 @@ from anonhist.species.richness import RichnessMethod, species_richness
 from anonhist.species.sampling_units import SamplingUnits, sampling_unit
 
 _OF_UNITS, _OF_FREQUENCIES = "the number of sampling units", "the incidence frequencies"
-_CAPPED = "sampling units with more than {} species kept that many, chosen at random: this may bias it either way"
+_CAPPED = (
+    "any number of species may be too rare to be found, and sampling units with more than {} species kept that many, "
+    "chosen at random: this may bias it either way"
+)
 _SEED = 20140
 
 
@@ -118,7 +121,7 @@ class IncidenceRelease(Shown, Tabular, Saved):
 
         Its error is the sampling error of the published formula and the spread of the estimate over simulated runs of
         the release, added in squares; the interval is value ± z·error, at least 0. That units kept at most m species
-        biases the estimate in a direction that is not known, which no error includes.
+        biases the estimate in a direction that is not known, which no error includes. The lower end alone is stated.
 
         Parameters
         ----------
@@ -154,7 +157,9 @@ class IncidenceRelease(Shown, Tabular, Saved):
             method=f"{method}, from a release",
             parts=(("sampling", found.standard_error), *(() if unknown else (("privacy noise", spread),))),
             guarantee=self.guarantee,
-            statement=Statement(Holds.NONE if unknown else Holds.BOTH, f"{unknown}; {reason}" if unknown else reason),
+            statement=Statement(
+                Holds.NONE if unknown else Holds.AT_LEAST, f"{unknown}; {reason}" if unknown else reason
+            ),
         )
 
     def alone(self) -> Release:

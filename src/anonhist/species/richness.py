@@ -67,8 +67,8 @@ def species_richness(
     Returns
     -------
     Estimate
-        In species. Chao2 is too low on average for every community: its interval is that of SpadeR, and its upper end
-        does not cover species far rarer than those found.
+        In species. Chao2 is too low on average for every community. Intervals are those of SpadeR, of which the lower
+        end alone is stated: the upper one does not cover species far rarer than those found.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def species_richness(
         level=level,
         warnings=warnings,
         unit="species",
-        statement=Statement(Holds.BOTH, "species far rarer than those found may be missing from it"),
+        statement=Statement(Holds.AT_LEAST, "any number of species may be too rare to be found"),
     )
 
 
