@@ -147,12 +147,18 @@ def hill(shares: np.ndarray, order: int) -> float:
 def test_intervals_hold_as_often_as_they_say(shape: str, of_units: bool) -> None:  # noqa: FBT001
     weights = COMMUNITIES[shape]
     shares, rng = weights / weights.sum(), np.random.default_rng(11)
+    draws, chances = (250, 0.6 * weights / weights.max()) if of_units else (900, shares)
+    pairs = draws * (draws - 1) * float(chances @ chances) + draws * float(chances.sum())
+    # The Hill number of order 2 of the numbers of species that are expected with each count.
+    of_draws = (draws * float(chances.sum())) ** 2 / pairs
     held: dict[Any, list[bool]] = {}
     for _ in range(200):
         counts = rng.binomial(250, 0.6 * weights / weights.max()) if of_units else rng.multinomial(900, shares)
         profile = Profile.from_counts(counts)
         data = IncidenceFrequencies(250, profile) if of_units else profile
-        found = compare_sites({"a": data}, orders=(1, 2), size=1, points=0, bootstraps=30, rng=rng)
+        found = compare_sites({"a": data}, orders=(1, 2), size=draws, points=0, bootstraps=30, rng=rng)
+        curve = next(row for row in found.of("equal size") if row.order == 2)
+        held.setdefault("curve", []).append(curve.low <= of_draws <= curve.high)
         for row in found.of("asymptote"):
             assert math.isnan(row.low) == (found.sites[0].coverage < 0.9)
             if not math.isnan(row.low):
@@ -183,6 +189,25 @@ def test_only_the_lower_end_of_all_species_is_shown() -> None:
     found = IncidenceFrequencies(50, Profile.from_counts([9] * 10))
     told = species_richness(found)
     assert (told.statement.holds, told.interval[0]) == (Holds.AT_LEAST, 10)
+
+
+def test_beyond_a_sample_order_0_has_no_interval_at_equal_coverage() -> None:
+    rows = compared(orders=(0, 1)).of("equal coverage")
+    assert {(row.order, row.kind) for row in rows if math.isnan(row.low)} == {(0, "extrapolated")}
+    assert any("intervals only within samples" in warning for warning in compared().warnings)
+    low = ReferenceSample.of(NORTH).coverage(10)
+    within = compared(orders=(0,), coverage=low)
+    assert not any(math.isnan(row.low) for row in within.estimates)
+    assert not any("within samples" in warning for warning in within.warnings)
+
+
+def test_few_bootstrap_samples_widen_intervals() -> None:
+    # With three, z is Student's t with two degrees of freedom, 4.3; the upper end also has what they fall short.
+    for bootstraps, z in ((3, 4.3), (2000, 1.96)):
+        found = compared(bootstraps=bootstraps, size=20, points=0, orders=(2,)).of("equal size")
+        for row in found:
+            assert (row.value - row.low) / row.standard_error == pytest.approx(z, rel=0.01) or row.low == 0
+            assert row.high - row.value >= 0.999 * (row.value - row.low)
 
 
 def test_coverage_intervals_hold_where_everything_seems_to_be_seen() -> None:
