@@ -51,6 +51,8 @@ from anonhist.report import plot, write_report
 from anonhist.report.curve import VIEWS as CURVES
 from anonhist.sketches import DomainSketch, HashedSketch, recommend_buckets
 from anonhist.species.comparison import SiteComparison, compare_sites
+from anonhist.species.releasing import release_incidence
+from anonhist.species.sampling_units import SamplingUnits
 from anonhist_testing.drawings import faults, record
 from anonhist_testing.sources import SeededSource
 
@@ -327,6 +329,9 @@ VALUES: dict[str, dict[str, Make]] = {
         "long names": lambda: sites(3, name=LONG),
         "large": lambda: sites(2, "uneven", points=4),
         "no curves": lambda: sites(1, points=0),
+    },
+    "incidence release": {
+        "one": lambda: release_incidence(SamplingUnits([["oak"]] * 90), epsilon=1, max_per_unit=1),
     },
 }
 
