@@ -429,7 +429,7 @@ def _estimates(name: str, data: SiteData, asked: _Asked, rng: np.random.Generato
     for place, *of_place in zip(places, values.tolist(), errors.tolist(), short.tolist(), strict=True):
         coverage, *_ = of_place[0]
         for order, *number in zip(asked.orders, *(each[1:] for each in of_place), strict=True):
-            known = _Number(*number, widening_factor(asked.bootstraps - 1))
+            known = _Number(*number, widening=widening_factor(asked.bootstraps - 1))
             rows.append(_row(name, sample, place, order, coverage, known, asked.level))
     return site, rows
 
