@@ -428,8 +428,8 @@ def _estimates(name: str, data: SiteData, asked: _Asked, rng: np.random.Generato
     rows = []
     for place, *of_place in zip(places, values.tolist(), errors.tolist(), short.tolist(), strict=True):
         coverage, *_ = of_place[0]
-        for order, *number in zip(asked.orders, *(each[1:] for each in of_place), strict=True):
-            known = _Number(*number, widening=widening_factor(asked.bootstraps - 1))
+        for order, value, error, less in zip(asked.orders, *(each[1:] for each in of_place), strict=True):
+            known = _Number(value, error, less, widening_factor(asked.bootstraps - 1))
             rows.append(_row(name, sample, place, order, coverage, known, asked.level))
     return site, rows
 
