@@ -4,6 +4,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
+# It has dependencies that ours exclude.
+DBT := $(VENV)/dbt
 RUN := $(VENV)/.run-stamp
 DEV := $(VENV)/.dev-stamp
 # Made where pip knows --group.
@@ -54,6 +56,8 @@ map: $(RUN) ## draw the rooms of the house and what they import
 docs: $(DEV) ## build the documentation site in build/site, and check it: warnings are errors
 	@echo "Installing what the site needs …" >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(BIN)/python -m venv --without-pip $(DBT)
+	$(BIN)/python -m pip --python $(DBT) install --quiet --disable-pip-version-check --group pipelines
 	rm -rf build/site docs/auto_gallery docs/reference/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . build/site
 	@echo "Checking the pages, and then running what the guides show …" >&2

@@ -3,8 +3,8 @@
 Samples of independent accounts are drawn from shapes, released, and the metrics that papers on passwords print are
 estimated from each release: of the data, whose truth is that of the sample, and of the distribution. The shares of
 RockYou, phpBB and MySpace are shapes too; nothing was tuned to the drawn ones. ε = none means estimates from the sample
-itself. An infinite end always holds. Each interval counts as the estimate has it: widened to hold the value. If one
-held in less than 92% of the runs of a setting, ten times as many new runs decide.
+itself. An infinite end always holds. If one held in less than 92% of the runs of a setting, ten times as many new runs
+decide.
 
 ``--quick`` draws few samples of few shapes, to see that all of it runs.
 """
@@ -102,8 +102,10 @@ def intervals(data: Profile | ah.Release, of: GuessedOf) -> Iterator[tuple[str, 
     band = band_of(sample, of, *BETAS)
     for name, (estimator, interval) in metrics().items():
         low, high = interval.ends(band)
+        low, high = max(low, interval.range[0]), min(high, interval.range[1])
+        # Of the data, as the estimate has it: widened to hold the value.
         value = estimator.point(sample.profile).value
-        yield name, min(max(low, interval.range[0]), value), max(min(high, interval.range[1]), value)
+        yield name, *((min(low, value), max(high, value)) if of == "data" else (low, high))
 
 
 def measured(

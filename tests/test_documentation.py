@@ -27,7 +27,9 @@ DOCUMENTS = [
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?:\]\(|<img[^>]* src=\")([^)#\s\"]+)(#[^)\s]+)?[)\"]")
 # Where packages come from here, and where files lie here, are nobody else's concern.
-INSTALLATION = re.compile(r"index[-_]url|find[-_]links|simple/|(?<![\w.~:/…*'-])/(?!dev/|path/to/)[a-z]+/[a-z]")
+INSTALLATION = re.compile(
+    r"index[-_]url|find[-_]links|simple/|(?<![\w.~:/…*'-])/(?!dev/|path/to/|bin/sh\n)[a-z]+/[a-z]"
+)
 # At the beginning of a line, after a prompt, in a pipe, in the Makefile, and within a sentence.
 COMMAND = re.compile(r"(?:^|^\$ |\| |`|\$\(BIN\)/)anonhist ([a-z][^\n|`]*)", re.MULTILINE)
 

@@ -5,7 +5,8 @@ python tools/check_how_to.py --show GUIDE  # print the output of each command, f
 
 A guide shows a terminal in ``console`` blocks: a command after ``$ ``, then its output on a terminal of 80 columns. A
 ``python`` block is checked if a ``text`` block with its output follows. Releases are random, so any number matches any
-other, and ``…`` matches any text. The commands of one guide run in one folder, whose data/ is that of the repository.
+other, and ``…`` matches any text. The commands of one guide run in one folder, whose data/ and examples/ are those of
+the repository. dbt has dependencies that ours exclude, so ``make docs`` puts it into an environment of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def said_on_terminal(command: str, folder: Path) -> str:
     """Run a command as somebody at a terminal would, and return what that shows."""
     ours, theirs = pty.openpty()
     surroundings = os.environ | {"COLUMNS": "80", "LINES": "50", "TERM": "dumb", "PYTHONWARNINGS": "error"}
-    surroundings["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    surroundings["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(folder), os.environ["PATH"]])
     with subprocess.Popen(
         ["bash", "-ec", command],  # noqa: S607 (the guides are written for it)
         cwd=folder,
@@ -48,11 +49,20 @@ def said_on_terminal(command: str, folder: Path) -> str:
                 break
             if not more:
                 break
+        process.wait()  # a program whose terminal is gone would be ended by that
         os.close(ours)
     text = said.decode().replace("\r\n", "\n")
     if process.returncode:
         sys.exit(f"$ {command}\n{text}exit code {process.returncode}")
     return STYLE.sub("", text)
+
+
+def add_dbt(folder: Path) -> None:
+    """Put a command ``dbt`` into the folder, whose own warnings are not ours to mend."""
+    program = Path(sys.executable).parent.parent / "dbt" / "bin" / "dbt"
+    command = folder / "dbt"
+    command.write_text(f'#!/bin/sh\nPYTHONWARNINGS=ignore exec "{program}" "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
 
 
 def matches(shown: str, said: str) -> bool:
@@ -83,7 +93,9 @@ def main(arguments: list[str]) -> int:
     wrong = steps = 0
     for guide in guides or sorted((ROOT / "docs" / "how-to").glob("*.md")):
         with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "data").symlink_to(ROOT / "data")
+            for shared in ("data", "examples"):
+                Path(folder, shared).symlink_to(ROOT / shared)
+            add_dbt(Path(folder))
             for command, shown in steps_of(guide):
                 steps += 1
                 said = said_on_terminal(command, Path(folder))

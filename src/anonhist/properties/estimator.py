@@ -102,6 +102,9 @@ class Resimulated(Protocol):
     def k_plus(self, k: int) -> Estimate:
         """Return how many labels of the data have at least this count, with an interval."""
 
+    def k_plus_ends(self, k: Ints) -> tuple[Floats, Floats]:
+        """Return the ends of 95% intervals for these φ_{k+}, k ≥ 1; 0 and infinity if nothing is known."""
+
     def covered_share(self, labels: Ints) -> tuple[Floats, Floats]:
         """Return the ends of 95% intervals of the share of the data that so many most frequent labels cover."""
 

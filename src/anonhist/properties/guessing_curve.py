@@ -70,8 +70,9 @@ def guessing_success(
     """Estimate the β-success-rate ``λ_β = Σ_{i≤β} p_i``, p descending: the share of accounts broken by β guesses each.
 
     Of the data it is also the share of accounts that must choose a new password when the β most frequent are forbidden.
-    Of the distribution that independent accounts were drawn from, the share of the sample is too high on average; its
-    interval follows from bounds for every distribution (:mod:`~anonhist.properties.share_band`).
+    Of the distribution that independent accounts were drawn from, the share of the sample is too high on average. The
+    interval follows from bounds for every distribution (:mod:`~anonhist.properties.share_band`), and the value is that
+    of the sample, or the nearer end of the interval if it is outside.
 
     Source: Bonneau 2012, partial guessing metrics. Bounds: Blocki and Liu 2023.
 
@@ -120,8 +121,8 @@ def guessing_curve(
 ) -> Curve:
     """Estimate ``λ_β`` for numbers β of guesses from 1 to the number of labels, evenly spaced on a log scale.
 
-    Numbers are rounded to 1, 2, 5, 10, 20, 50, 100, … if one of these is near. Values are those of the data. The band
-    bounds the curve of the distribution, or of the data: see :func:`guessing_success`.
+    Numbers are rounded to 1, 2, 5, 10, 20, 50, 100, … if one of these is near. The band bounds the curve of the
+    distribution, or of the data; values are those of the data, moved into the band: see :func:`guessing_success`.
 
     Source: Bonneau 2012; bounds: Blocki and Liu 2023.
 
@@ -181,9 +182,9 @@ def guessing_curve(
     sample = Sample(profile, level, None if isinstance(data, Profile) else data)
     bounds = data_bounds if of == "data" else distribution_bounds
     band = ShareBand.of(marks, *bounds(sample, marks))
-    found = replace(found, low=np.minimum(band.low, found.value), high=np.maximum(band.high, found.value))
     if of == "distribution":
-        return found
+        return replace(found, low=band.low, high=band.high, value=np.clip(found.value, band.low, band.high))
+    found = replace(found, low=np.minimum(band.low, found.value), high=np.maximum(band.high, found.value))
     # Nothing is drawn again: the data have no error but that of the release.
     parts = tuple(part for part in found.parts if part[0] != "sampling")
     return replace(found, parts=parts, standard_error=parts[0][1] if parts else np.zeros(found.value.shape))

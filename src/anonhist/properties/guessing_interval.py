@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from anonhist.errors import UsageError
@@ -44,10 +44,10 @@ class BandInterval:
     marks: tuple[int, ...] = ()
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:  # the bounds have their own
-        """Return both ends, or the lower one if the upper one is infinite, widened to hold the value."""
+        """Return both ends, or the lower one if the upper one is infinite."""
         low, high = self.ends(band_of(sample, "distribution", *self.marks))
         said = Statement(Holds.AT_LEAST, _RARE) if math.isinf(high) else Statement(Holds.BOTH, BY_CHANCE)
-        return Bounds(max(low, self.range[0]), min(high, self.range[1]), said).around(value)
+        return Bounds(max(low, self.range[0]), min(high, self.range[1]), said)
 
     def of_nothing(self) -> tuple[float, float]:
         """Return the range of the metric."""
@@ -66,8 +66,15 @@ def estimate_guessing(
     """Estimate a metric of the distribution, or of the data."""
     check_of(of)
     if of == "distribution":
-        return apply(data, estimator, interval, level=level, unit=unit)
+        return within(apply(data, estimator, interval, level=level, unit=unit))
     return _of_data(data, estimator, interval, unit=unit, level=level)
+
+
+def within(found: Estimate) -> Estimate:
+    """Return the estimate, moved to the nearer end if it is outside of its interval: that of a sample often is."""
+    low, high = found.interval
+    moved = min(max(found.value, low), high)
+    return found if moved == found.value else replace(found, value=moved, method=f"{found.method}, moved into bounds")
 
 
 def _of_data(

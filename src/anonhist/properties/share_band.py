@@ -13,6 +13,7 @@ import numpy as np
 from anonhist.numeric.arrays import Floats, Ints
 from anonhist.properties.estimate import quantile
 from anonhist.properties.estimator import Sample
+from anonhist.properties.label_limits import label_limits
 from anonhist.properties.most_frequent import covered_share, log_grid
 from anonhist.properties.random_splits import RandomSplits
 
@@ -166,15 +167,19 @@ def data_bounds(sample: Sample, marks: Ints) -> tuple[Floats, Floats]:
 
 # Few guesses need many items to try them on, many guesses many items to rank by.
 _TRIED = (1 / 2, 1 / 8)
+# Of the probability that an upper bound is wrong, the part of the one that counts items; the other counts labels.
+_BY_ITEMS = 0.9999
 
 
 def distribution_bounds(sample: Sample, marks: Ints) -> tuple[Floats, Floats]:
     """Return bounds of λ_β of the distribution that independent items were drawn from.
 
-    With δ = (1 − level)/2, the upper bound is that of Clopper and Pearson, ``I^(−1)(1 − δ; c + 1, n − c)``, where c of
-    n items are in the β most frequent labels of the sample, and I is the regularized incomplete beta function: the β
-    labels truly most frequent have no more items in the sample, and their number is binomial. Beyond
-    10¹² items it is Wilson's. The lower bound is the larger one of two by random splits, with ½ and ⅛ of the items
+    With δ = (1 − level)/2, the upper bound is the smaller one of two. One, wrong with probability γ = 0.9999·δ at most,
+    is that of Clopper and Pearson, ``I^(−1)(1 − γ; c + 1, n − c)``, where c of n items are in the β most frequent
+    labels of the sample, and I is the regularized incomplete beta function: the β labels truly most frequent have no
+    more items in the sample, and their number is binomial. Beyond 10¹² items it is Wilson's. The other comes from the
+    number of labels (:func:`~anonhist.properties.label_limits.label_limits`), and is smaller where counts are small.
+    The lower bound is the larger one of two by random splits, with ½ and ⅛ of the items
     tried, each wrong with probability δ/2 at most (:class:`~anonhist.properties.random_splits.RandomSplits`). All hold
     for every distribution. For a release, each becomes ``value ± sqrt(a² + b²)``, with a its distance from the value
     that it bounds, and b the distance from the released share to the end of its interval for the data. But noise may
@@ -193,20 +198,21 @@ def distribution_bounds(sample: Sample, marks: Ints) -> tuple[Floats, Floats]:
         splits = RandomSplits.of(profile if worst is None else worst, tried)
         found, bound = splits.shares(marks), splits.least_shares(marks, miss=miss / len(_TRIED))
         least = np.maximum(least, found - np.hypot(found - bound, off))
-    most = largest_shares(share, profile.n, sample)
-    return least, share + np.hypot(most - share, high - share)
+    most = largest_shares(share, profile.n, miss=_BY_ITEMS * miss)
+    by_labels = label_limits(sample, marks, miss=(1 - _BY_ITEMS) * miss)
+    return least, np.minimum(share + np.hypot(most - share, high - share), by_labels)
 
 
-def largest_shares(shares: Floats, items: int, sample: Sample) -> Floats:
+def largest_shares(shares: Floats, items: int, *, miss: float) -> Floats:
     """Return the upper bounds of Clopper and Pearson, or of Wilson beyond 10¹² items, for these shares of n items."""
     from scipy.special import betaincinv
 
     if items > _EXACT:
-        square = sample.z**2 / items
+        square = quantile(1 - 2 * miss) ** 2 / items
         return np.asarray((shares + square / 2 + np.sqrt(square * (shares * (1 - shares) + square / 4))) / (1 + square))
     counts = np.rint(shares * items)
     rest = np.maximum(items - counts, 1.0)
-    return np.where(counts < items, betaincinv(counts + 1.0, rest, (1 + sample.level) / 2), 1.0)
+    return np.where(counts < items, betaincinv(counts + 1.0, rest, 1 - miss), 1.0)
 
 
 def band_of(sample: Sample, of: GuessedOf, *more: int) -> ShareBand:

@@ -387,6 +387,10 @@ class Release(OneRelease):
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
 
+    def k_plus_ends(self, k: Ints) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of :meth:`k_plus`, at many k ≥ 1 at once; 0 and infinity without any."""
+        return self.error.k_plus_interval(self.profile, k)
+
     def covered_share(self, labels: Ints) -> tuple[Floats, Floats]:
         """Return the ends of 95% intervals of the share of items that the β most frequent labels of the data cover.
 

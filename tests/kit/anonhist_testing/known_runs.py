@@ -42,6 +42,11 @@ class KnownRuns:
         half = 1.96 * np.sqrt(((runs - share) ** 2).mean(axis=0))
         return np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
 
+    def k_plus_ends(self, k: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of the intervals of :meth:`k_plus`."""
+        ends = np.array([self.k_plus(int(each)).interval for each in k])
+        return ends[:, 0], ends[:, 1]
+
     def least_repeated(self) -> None:
         """Return nothing: no bounds of φ_{k+} were kept."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.guessing_curve import guessing_success
+from anonhist.properties.share_band import GuessedOf
 from anonhist.properties.share_cost import guesswork, work_factor
 from anonhist_testing.cases import each_of
 from anonhist_testing.known_runs import KnownRuns
@@ -38,8 +40,8 @@ def naive(counts: list[int], share: float) -> tuple[int, Fraction, Fraction]:
 def test_success_is_the_share_of_the_largest_counts(counts: list[int], guesses: int) -> None:
     profile = Profile.from_counts(counts)
     share = sum(sorted(counts, reverse=True)[:guesses]) / sum(counts)
-    assert guessing_success(profile, guesses=guesses).value == pytest.approx(share, rel=1e-14)
-    bits = guessing_success(profile, guesses=guesses, unit="bits")
+    assert guessing_success(profile, guesses=guesses, of="data").value == pytest.approx(share, rel=1e-14)
+    bits = guessing_success(profile, guesses=guesses, unit="bits", of="data")
     assert bits.value == pytest.approx(math.log2(guesses / share), abs=1e-13)
     assert bits.interval[0] <= bits.value <= bits.interval[1]
 
@@ -49,13 +51,15 @@ def test_success_is_the_share_of_the_largest_counts(counts: list[int], guesses: 
 def test_costs_are_those_of_the_definitions(counts: list[int], share: float) -> None:
     profile = Profile.from_counts(counts)
     labels, covered, guesses = naive(counts, share)
-    factor, work = work_factor(profile, share=share), guesswork(profile, share=share)
+    factor, work = work_factor(profile, share=share, of="data"), guesswork(profile, share=share, of="data")
     assert factor.value == labels
     assert factor.interval[0] <= labels <= factor.interval[1]
     assert work.value == pytest.approx(float(guesses), rel=1e-13)
-    assert work_factor(profile, share=share, unit="bits").value == pytest.approx(math.log2(labels / covered), abs=1e-13)
+    assert work_factor(profile, share=share, unit="bits", of="data").value == pytest.approx(
+        math.log2(labels / covered), abs=1e-13
+    )
     in_bits = math.log2(2 * guesses / covered - 1) - math.log2(2 - covered)
-    assert guesswork(profile, share=share, unit="bits").value == pytest.approx(in_bits, abs=1e-12)
+    assert guesswork(profile, share=share, unit="bits", of="data").value == pytest.approx(in_bits, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -63,24 +67,26 @@ def test_costs_are_those_of_the_definitions(counts: list[int], share: float) -> 
 def test_bits_of_labels_all_alike_are_those_of_their_number(labels: int, share: float) -> None:
     profile = Profile([9], [labels])
     for function in (work_factor, guesswork):
-        assert function(profile, share=share, unit="bits").value == pytest.approx(math.log2(labels), abs=1e-12)
+        assert function(profile, share=share, unit="bits", of="data").value == pytest.approx(
+            math.log2(labels), abs=1e-12
+        )
     guesses = max(labels // 3, 1)
-    made = guessing_success(profile, guesses=guesses, unit="bits")
+    made = guessing_success(profile, guesses=guesses, unit="bits", of="data")
     assert made.value == pytest.approx(math.log2(labels), abs=1e-12)
 
 
 def test_shares_of_10_to_the_15_items_are_compared_exactly() -> None:
     profile = Profile([1, 10**15], [10**15 + 1, 1])
     # Half of the items are half an item more than the first label has.
-    assert work_factor(profile, share=0.5).value == 2
-    assert work_factor(Profile([1, 10**15], [10**15, 1]), share=0.5).value == 1
-    assert work_factor(Profile([1], [10]), share=0.3).value == 3
-    assert work_factor(Profile([1], [10]), share=0.30000001).value == 4
+    assert work_factor(profile, share=0.5, of="data").value == 2
+    assert work_factor(Profile([1, 10**15], [10**15, 1]), share=0.5, of="data").value == 1
+    assert work_factor(Profile([1], [10]), share=0.3, of="data").value == 3
+    assert work_factor(Profile([1], [10]), share=0.30000001, of="data").value == 4
     huge = Profile([1, 2**62], [2**61, 1])
     # Σ i·1/n over 2^61 singletons from rank 2 on, and the first label.
     exact = Fraction(2**62 + sum((2**61 + 3, 0)) * 2**60, huge.n)
-    assert guesswork(huge, share=1).value == pytest.approx(float(exact), rel=1e-14)
-    assert guessing_success(huge, guesses=1).value == pytest.approx(2 / 3)
+    assert guesswork(huge, share=1, of="data").value == pytest.approx(float(exact), rel=1e-14)
+    assert guessing_success(huge, guesses=1, of="data").value == pytest.approx(2 / 3)
 
 
 CONVENTIONS = {
@@ -96,13 +102,16 @@ CONVENTIONS = {
 @each_of(("profile", "plain", "bits"), CONVENTIONS.values())
 def test_conventions(profile: Profile, plain: tuple[float, ...], bits: tuple[float, ...]) -> None:
     for unit, expected in (("", plain), ("bits", bits)):
-        made = (
-            guessing_success(profile, guesses=2, unit=unit or "share"),
-            work_factor(profile, share=0.5, unit=unit or "guesses"),
-            guesswork(profile, share=0.5, unit=unit or "guesses"),
-        )
-        assert [estimate.value for estimate in made] == pytest.approx([*expected], rel=1e-12, abs=1e-12)
-        for estimate in made:
+        made = {
+            of: (
+                guessing_success(profile, guesses=2, unit=unit or "share", of=of),
+                work_factor(profile, share=0.5, unit=unit or "guesses", of=of),
+                guesswork(profile, share=0.5, unit=unit or "guesses", of=of),
+            )
+            for of in get_args(GuessedOf)
+        }
+        assert [estimate.value for estimate in made["data"]] == pytest.approx([*expected], rel=1e-12, abs=1e-12)
+        for estimate in (*made["data"], *made["distribution"]):
             assert math.isfinite(estimate.standard_error)
             assert estimate.interval[0] <= estimate.value <= estimate.interval[1]
 
