@@ -14,6 +14,7 @@ This module exports the most used names; the rest is in subpackages:
 * ``ah.local``: surveys whose reports are randomized on each device
 * ``ah.sketches``: counters that are private from the start
 * ``ah.graphs``: degrees of graphs
+* ``ah.species``: diversity of sites from species tables
 * ``ah.formats``: tables and files for other programs
 
 Names are loaded on first use, so that ``import anonhist`` is fast.

@@ -6,6 +6,7 @@ from anonhist import mechanisms as mechanisms
 from anonhist import private as private
 from anonhist import properties as properties
 from anonhist import sketches as sketches
+from anonhist import species as species
 from anonhist import windows as windows
 from anonhist.accounting import Ledger as Ledger
 from anonhist.errors import AnonhistError as AnonhistError

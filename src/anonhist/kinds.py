@@ -189,6 +189,24 @@ KINDS = {
         "A sketch is", files=".sketches.files:FILES", format="anonhist/sketch", cell=".sketches.page:sketch_cell"
     ),
     "buckets": Kind(table=".sketches.release:BUCKETS_TABLE", cell=".sketches.page:buckets_cell"),
+    # Species tables.
+    "site comparison": Kind(
+        "A comparison of sites is",
+        files=".species.files:COMPARISON_FILES",
+        table=".species.files:COMPARISON_TABLE",
+        cell=".species.page:comparison_cell",
+        figure=".species.page:comparison_figure",
+        page=".species.page:write_comparison",
+    ),
+    "incidence release": Kind(
+        "A release of incidence frequencies is",
+        files=".species.release_files:INCIDENCE_FILES",
+        format="anonhist/incidence-release",
+        table=".species.release_files:INCIDENCE_TABLE",
+        cell=".species.release_page:incidence_cell",
+        terminal=".species.release_commands:show_incidence",
+        released=".species.releasing:incidence_released",
+    ),
 }
 
 
@@ -334,6 +352,8 @@ class Saved:
     """A value that can be saved in a file."""
 
     known_as: ClassVar[str]
+    # Why values of a class are not saved, although others of their kind are.
+    not_saved: ClassVar[str] = ""
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the value to a file, completely or not at all; the path's ending chooses the format.

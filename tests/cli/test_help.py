@@ -18,7 +18,8 @@ _BUDGET = ("create", "move", "plan", "show", "verify", "void")
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
-    *("check", "compare", "count", "curve", "degrees", "diff", "estimate", "plan", "release", "reproduce", "show"),
+    *("check", "compare", "count", "curve", "degrees", "diff", "estimate", "incidence"),
+    *("plan", "release", "reproduce", "show", "species"),
     *(f"budget {name}" for name in _BUDGET),
     *(f"local {name}" for name in _LOCAL),
     *(f"sketch {name}" for name in _SKETCH),
@@ -100,7 +101,7 @@ def test_every_option_is_explained_and_shown_once(cli: Cli) -> None:
 
 def test_help_of_a_long_command_has_what_most_people_need(cli: Cli) -> None:
     long = {name: len(_own_options(name)) for name in _COMMANDS if len(_own_options(name)) > 15}
-    of_data = "check", "compare", "count", "curve", "degrees", "estimate", "release"
+    of_data = "check", "compare", "count", "curve", "degrees", "estimate", "incidence", "release", "species"
     assert set(long) == {*of_data, "local new", "sketch new"}
     for name, many in long.items():
         brief, full = cli(*name.split(), "--help").stdout, cli(*name.split(), "--help-all").stdout

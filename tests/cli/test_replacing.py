@@ -26,6 +26,8 @@ CHARGED = ("--ledger", "budget.db", "--dataset", "animals")
 RELEASE = ("release", "events.csv", "--epsilon", "1", *CHARGED)
 DEGREES = ("degrees", "edges.txt", "--unit", "edge", "--epsilon", "1", *CHARGED)
 NEW = ("local", "new", "--mechanism", "k-rr", "--epsilon", "1")
+SPECIES = ("species", "sites.csv", "--data", "abundance", "--layout", "species-in-rows")
+INCIDENCE = ("incidence", "units.csv", "--data", "incidence-raw", "--layout", "species-in-rows")
 # Each option that writes, in a call that gets as far as that, the file being left out; --force goes with all.
 OUTPUTS: dict[tuple[str, str], tuple[Call, str]] = {
     ("budget show", "--report"): (("budget", "show", "animals", "--ledger", "budget.db"), ".html"),
@@ -38,6 +40,7 @@ OUTPUTS: dict[tuple[str, str], tuple[Call, str]] = {
     ("degrees", "--output"): (DEGREES, ".parquet"),
     ("degrees", "--report"): (DEGREES, ".html"),
     ("estimate", "--output"): (("estimate", "entropy", "events.csv"), ".csv"),
+    ("incidence", "--output"): ((*INCIDENCE, "--epsilon", "1", "--max-per-unit", "2", *CHARGED), ".json"),
     ("local estimate", "--output"): (("local", "estimate", "survey.json", "counted.json"), ".json"),
     ("local estimate", "--report"): (("local", "estimate", "survey.json", "counted.json"), ".html"),
     ("local new", "--output"): ((*NEW, "--alphabet-size", "3", *CHARGED), ".json"),
@@ -61,6 +64,8 @@ OUTPUTS: dict[tuple[str, str], tuple[Call, str]] = {
     ("sketch profile", "--output"): (("sketch", "profile", "one.sketch", *CHARGED), ".json"),
     ("sketch profile", "--report"): (("sketch", "profile", "one.sketch", *CHARGED), ".html"),
     ("sketch recommend", "--output"): (("sketch", "recommend", "--epsilon", "1", "--labels", "9"), ".csv"),
+    ("species", "--output"): (SPECIES, ".csv"),
+    ("species", "--report"): (SPECIES, ".html"),
 }
 DAYS = ("--days", "2026-01-01..2026-01-02", "--thresholds", "1")
 # Other calls of the same options, which take ways of their own.

@@ -32,13 +32,16 @@ from anonhist.releases import Release
 from anonhist.releases.cumulative import GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.sketches.kinds import BucketRecommendation, BucketRow
+from anonhist.species.comparison import compare_sites
+from anonhist.species.releasing import release_incidence
+from anonhist.species.sampling_units import SamplingUnits
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 WINDOWS = CumulativeCounts((1, 3), ("2026-11", "2026-12"), [[5, 2], [1, 1]])
 PETS = KRR(alphabet=["cat", 'd"og,', "<b>"], epsilon=2)
 KINDS = ["release", "estimate", "estimates", "curve", "hill curve", "comparison", "frequencies", "tally", "reports"]
 KINDS += ["plan", "group plan", "recommendation", "buckets", "degree statistics", "groups", "windows"]
-KINDS += ["windows of groups"]
+KINDS += ["windows of groups", "site comparison", "incidence release"]
 
 
 @pytest.fixture
@@ -65,6 +68,8 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
         "windows of groups": release_cumulative_groups(
             GroupedCumulativeCounts(("x",), {("é,",): WINDOWS, (None,): WINDOWS}), epsilon=1
         ),
+        "site comparison": compare_sites({"é,": PROFILE}, points=4, bootstraps=3, rng=np.random.default_rng(0)),
+        "incidence release": release_incidence(SamplingUnits([["oak"]] * 90), epsilon=1, max_per_unit=1),
     }
 
 

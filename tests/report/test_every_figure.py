@@ -51,6 +51,9 @@ from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot, write_report
 from anonhist.report.curve import VIEWS as CURVES
 from anonhist.sketches import DomainSketch, HashedSketch, recommend_buckets
+from anonhist.species.comparison import SiteComparison, compare_sites
+from anonhist.species.releasing import release_incidence
+from anonhist.species.sampling_units import SamplingUnits
 from anonhist_testing.drawings import faults, record
 from anonhist_testing.sources import SeededSource
 
@@ -164,6 +167,11 @@ def compared(budgets: tuple[str, ...], mechanisms: tuple[str, ...], means: tuple
     )
     relation = PartitionMechanism(1).relation
     return Comparison(rows, (), (), (), items=10, labels=4, unit=PrivacyUnit.item(), relation=relation, repeats=9)
+
+
+def sites(many: int, data: str = "few labels", *, name: str = "$x_1$ & <b>", **options: Any) -> SiteComparison:
+    named = {f"{at} {name}": DATA[data] for at in range(many)}
+    return compare_sites(named, bootstraps=3, rng=np.random.default_rng(1), **options)
 
 
 def balance(charges: int, every: timedelta, *, limit: str = "2", cost: str = "1/7") -> Balance:
@@ -323,6 +331,17 @@ VALUES: dict[str, dict[str, Make]] = {
     "degree statistics": {"one": lambda: degree_statistics(as_graph([(1, 2), (2, 3)]))},
     "recommendation": {"one": lambda: recommend(alphabet_size=100, epsilon=1, users=1000)},
     "buckets": {"one": lambda: recommend_buckets(labels=9, epsilon=1)},
+    "site comparison": {
+        "one site": lambda: sites(1, orders=(0,)),
+        "two sites": lambda: sites(2, orders=(0, 1)),
+        "many sites": lambda: sites(30, points=4),
+        "long names": lambda: sites(3, name=LONG),
+        "large": lambda: sites(2, "uneven", points=4),
+        "no curves": lambda: sites(1, points=0),
+    },
+    "incidence release": {
+        "one": lambda: release_incidence(SamplingUnits([["oak"]] * 90), epsilon=1, max_per_unit=1),
+    },
 }
 
 

@@ -31,6 +31,9 @@ from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot
 from anonhist.sketches import DomainSketch
 from anonhist.sketches.kinds import BucketRecommendation, BucketRow
+from anonhist.species.comparison import compare_sites
+from anonhist.species.releasing import release_incidence
+from anonhist.species.sampling_units import SamplingUnits
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 EVIL = "<script>alert('1')</script>\"&"
@@ -88,6 +91,8 @@ def values() -> dict[str, Shown]:
         "degree statistics": degree_statistics(as_graph([(1, 2), (2, 3), (3, 4)])),
         "recommendation": recommend(alphabet_size=100, epsilon=1, users=1000),
         "buckets": BUCKETS,
+        "site comparison": compare_sites({EVIL: Profile.from_counts([9, 4, 2, 1, 1])}, points=4, bootstraps=3),
+        "incidence release": release_incidence(SamplingUnits([[EVIL, "<b>"]] * 90), epsilon=1, max_per_unit=1),
     }
 
 

@@ -27,9 +27,11 @@ _CENTRAL = ("check", "count", "curve", "diff", "estimate", "plan", "release", "s
         "compare": ".cli.plan:compare",
         "budget": ".cli.budget:budget",
         "degrees": ".graphs.commands:degrees",
+        "incidence": ".species.release_commands:incidence",
         "local": ".local.commands:local",
         "reproduce": ".cli.reproduce:reproduce",
         "sketch": ".sketches.commands:sketch",
+        "species": ".species.commands:species",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

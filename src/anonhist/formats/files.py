@@ -92,6 +92,8 @@ def write_recorded(
     written: Saved, path: str | Path, *, overwrite: bool, before_naming: Callable[[], None] | None
 ) -> None:
     """Write as :func:`write` does, and call ``before_naming`` when the whole file is on disk, before it is named."""
+    if written.not_saved:
+        raise UsageError(written.not_saved)
     kind = KINDS[written.known_as]
     files: FileKind[Any] = kind.load("files")
     ending, own = check_ending(path, endings=tuple(files.encoders), what=kind.called), private_kind(written.known_as)
@@ -111,7 +113,7 @@ def read(path: str | Path) -> Any:
 
     Returns
     -------
-    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, Sketch, Survey or Tally
+    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, IncidenceRelease, Sketch, Survey or Tally
         Equal to what was written. A release has its error recorded, a survey is of the class of its mechanism, and
         the counters of a sketch lie in the file until they first have to change.
 

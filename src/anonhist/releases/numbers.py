@@ -217,7 +217,9 @@ def _guessed(release: Release, guesses: tuple[int, ...], level: float) -> Iterat
     if missing is None and release.profile.n:
         sample = Sample(release.profile, level, release)
         band = ShareBand.of(marks, *distribution_bounds(sample, marks))
-        lows, highs = np.minimum(band.low, shares), np.maximum(band.high, shares)
+        lows, highs = band.low, band.high
+        # The share of a sample is often outside of the bounds for its distribution.
+        shares = np.clip(shares, lows, highs)
     else:
         lows, highs = np.zeros(shares.shape), np.ones(shares.shape)
     said = missing or Statement(Holds.BOTH, "bounds for every distribution")

@@ -20,6 +20,7 @@ from anonhist import (
     properties,
     releases,
     sketches,
+    species,
     windows,
 )
 from anonhist.accounting.balance import Item
@@ -46,7 +47,17 @@ def public_values() -> list[object]:
     >>> len(public_values()) > 100
     True
     """
-    return [*_data(), *_releases(), *_mechanisms(), *_accounting(), *_graphs(), *_local(), *_sketches(), *_numbers()]
+    return [
+        *_data(),
+        *_releases(),
+        *_mechanisms(),
+        *_accounting(),
+        *_graphs(),
+        *_local(),
+        *_sketches(),
+        *_species(),
+        *_numbers(),
+    ]
 
 
 def _profile() -> ah.Profile:
@@ -280,6 +291,14 @@ def _sketches() -> list[object]:
         sketches.WuPagh(),
         BucketRecommendation((BucketRow(100, 0.5, 800, 0.1, 0.2, float("nan")),), 100, "Fewest."),
     ]
+
+
+def _species() -> list[object]:
+    ants = species.IncidenceFrequencies.from_frequencies([5, 3, 2, 1, 1])
+    found = species.compare_sites({"north": ants}, points=4, bootstraps=3)
+    plots = species.SamplingUnits([["oak", "elm"], ["oak"], []] * 5)
+    released = species.release_incidence(plots, epsilon=1, max_per_unit=2, simulations=4)
+    return [ants, found, found.sites[0], found.estimates[0], plots, released]
 
 
 def _numbers() -> list[object]:

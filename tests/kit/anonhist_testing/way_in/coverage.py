@@ -10,7 +10,7 @@ from anonhist_testing.way_in.databases import DATABASES
 from anonhist_testing.way_in.edge_files import OF_EDGES
 from anonhist_testing.way_in.entrances import CUMULATIVE, GROUPS, PROFILES
 from anonhist_testing.way_in.judging import Case
-from anonhist_testing.way_in.other_entrances import COUNTED, EDGES, FOUND, PARTS, REPORTS, SKETCHES
+from anonhist_testing.way_in.other_entrances import COUNTED, EDGES, FOUND, PARTS, REPORTS, SKETCHES, SPECIES
 from anonhist_testing.way_in.sources import IN_FILES, IN_MEMORY
 from anonhist_testing.way_in.values import BEGINNINGS, ENDINGS
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonhist_testing.way_in.sources import Source
 
 ENTRANCES = (
-    *(*PROFILES, *GROUPS, *CUMULATIVE, *EDGES, *SKETCHES, *COUNTED, *PARTS, *FOUND, *REPORTS),
+    *(*PROFILES, *GROUPS, *CUMULATIVE, *EDGES, *SKETCHES, *COUNTED, *PARTS, *FOUND, *REPORTS, *SPECIES),
     *COMMANDS,
 )
 #: The sources that need no server and no virtual machine.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import HashedSketch
 from anonhist.sketches.cluster import ExactPartials
 from anonhist.sketches.reading import update_sketch
+from anonhist.species.reading import read_sampling_units
 from anonhist_testing.way_in.distances import (
     capped_l1,
     changed_edges,
@@ -263,6 +265,48 @@ FOUND = (
         Unit(5, "who"),
         _found(user="who", max_per_user=2, order_key=KEY),
         _of_found(2),
+    ),
+)
+
+
+def _units(**asked: Any) -> Read:
+    def read(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+        how = {"layout": "long", "sampling_unit": "plot", "species": "what"}
+        return read_sampling_units(source, **(how | said | asked))
+
+    return read
+
+
+def _of_units(few: Any, more: Any, rows: int) -> list[Measure]:
+    """Measure the counts of all species, which bounds can but lower, and the number of units."""
+    counts = [Counter(each for found in units.species for each in found) for units in (few, more)]
+    changed = sum(abs(counts[0][species] - counts[1][species]) for species in counts[0] | counts[1])
+    return [Measure(changed, rows), Measure(abs(len(more.species) - len(few.species)), min(1, rows))]
+
+
+def _is_file_or_table(source: Source) -> bool:
+    """Return whether it is one file, or a table of which the rows have an order."""
+    is_file = source.name in ("csv", "tsv", "parquet")
+    return is_file or not (source.has_address or source.of_edges or source.name.startswith(("spark", "sqlite", "json")))
+
+
+_LINE_NAME, _LINE_LABEL = Role(Use.NAMES, in_lines=True), Role(Use.NAMES, 30, in_lines=True)
+SPECIES = (
+    Entrance(
+        "sampling units",
+        {"plot": _LINE_NAME, "what": _LINE_LABEL},
+        Unit(5, "plot"),
+        _units(data="incidence-raw"),
+        _of_units,
+        _is_file_or_table,
+    ),
+    Entrance(
+        "sampling units with counts",
+        {"plot": _LINE_NAME, "what": _LINE_LABEL, "n": COUNT},
+        Unit(5, "plot"),
+        _units(data="incidence-counts", count="n"),
+        _of_units,
+        _is_file_or_table,
     ),
 )
 

@@ -71,12 +71,16 @@ class Own:
 
 @dataclass(frozen=True)
 class Role:
-    """A column that a reader asks for, and how many values it holds at most in its ending."""
+    """A column that a reader asks for, and how many values it holds at most in its ending.
+
+    ``in_lines`` says that the reader refuses values with line ends.
+    """
 
     use: Use
     few: int = 24
     own: Own | None = None
     kinds: tuple[Kind, ...] = tuple(Kind)
+    in_lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,6 +230,8 @@ def _may_be(kind: Kind, role: Role, *, has_units: bool) -> bool:
 
 def _is_usable(value: Any, role: Role) -> bool:
     """Return whether a value is not refused in this role."""
+    if role.in_lines and isinstance(value, str) and not {"\n", "\r"}.isdisjoint(value):
+        return False
     return role.use not in _NAMED or has_name(value, only_whole=role.use is Use.WHOLE_NAMES)
 
 
