@@ -27,6 +27,7 @@ from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates
 from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.releases import Release
+from anonhist.releases.difference import compare_releases
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot
 from anonhist.sketches import DomainSketch
@@ -70,6 +71,7 @@ def values() -> dict[str, Shown]:
     tally = survey.tally(survey.randomize([EVIL] * 50 + ["cat"] * 20))
     return {
         "release": made,
+        "release difference": compare_releases(made, release(PROFILE, epsilon=1), names=(EVIL, "second")),
         "groups": release_groups(GROUPED, epsilon=9, simulations=2),
         "windows": release_cumulative(WINDOWS, epsilon=2),
         "windows of groups": release_cumulative_groups(WINDOW_GROUPS, epsilon=2),

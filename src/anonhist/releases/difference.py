@@ -89,7 +89,7 @@ class ReleaseDifference(Shown, Tabular, Saved):
     """
 
     known_as: ClassVar[str] = "release difference"
-    rows: tuple[NumberDifference, ...]
+    rows: tuple[NumberDifference, ...] = field(repr=False)
     first: Release = field(repr=False)
     second: Release = field(repr=False)
     names: tuple[str, str] = ("first", "second")
