@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.releasing import AskedRelease
     from anonhist.profiles import Bounded
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.terminal.decorators import Protection as AskedProtection
+    from anonhist.terminal.protection import Protection as AskedProtection
 
 
 def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) -> None:

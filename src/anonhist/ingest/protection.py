@@ -13,6 +13,7 @@ from anonhist.ingest.query import Columns
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.profiles.where import Condition, parse_where
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _NOT_BOUNDED = (
     "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."
 )
+_ONLY_CHOSEN = (
+    "A bound that is chosen decides the unit, and its excess is not estimated: leave `unit` and `count_users` out."
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class Protection:
 
     ``unit`` is None if no unit is given, ``order_key`` if nothing is chosen at random; it is newly drawn if a call
     gives none. ``grouping`` says how rows are grouped, and has no groups yet. Rows for which ``where`` is not true are
-    removed before anything is bounded.
+    removed before anything is bounded. With a ``choice``, the numbers of items are those of its largest candidate until
+    one is chosen (:meth:`bounded_to`).
     """
 
     unit: PrivacyUnit | None = None
@@ -42,6 +47,7 @@ class Protection:
     keep_null: bool = False
     grouping: Grouping = UNGROUPED
     where: Condition | None = None
+    choice: ChosenBound | None = None
 
     @classmethod
     def of_profile(
@@ -49,7 +55,7 @@ class Protection:
         unit: PrivacyUnit | None,
         *,
         user: str | None,
-        max_per_user: int | None,
+        max_per_user: int | ChosenBound | None,
         order_by: str | None,
         order_key: str | None,
         keep_null: bool,
@@ -57,9 +63,12 @@ class Protection:
         where: str | None,
     ) -> Protection:
         """Return the choices of a call of ``read_profile``, or refuse contradictory ones."""
-        most = check_users(user, max_per_user, order_by, count_users=count_users)
+        choice = max_per_user if isinstance(max_per_user, ChosenBound) else None
+        most = check_users(user, max_per_user if choice is None else choice.largest, order_by, count_users=count_users)
         unit, key = unit_of_profile(unit, most), key_where(order_key, needed=user is not None)
-        return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where))
+        if choice is not None and (count_users or (unit is not None and unit.max_items != most)):
+            raise UsageError(_ONLY_CHOSEN)
+        return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where), choice=choice)
 
     @classmethod
     def of_groups(
@@ -84,6 +93,10 @@ class Protection:
         chooses = user is not None or grouping.groups_per_label is not None
         key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
         return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where))
+
+    def bounded_to(self, bound: int) -> Protection:
+        """Return it with the bound that was chosen."""
+        return replace(self, max_per_user=bound, unit=replace(self.protected, bound=bound))
 
     @property
     def protected(self) -> PrivacyUnit:

@@ -26,7 +26,6 @@ from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of, nam
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
-    bounded_units,
     check_sums,
     check_whole,
     counts_query,
@@ -38,6 +37,7 @@ from anonhist.ingest.query import (
     record_batches,
     whole_column,
 )
+from anonhist.ingest.unit_sizes import bounded_units
 from anonhist.ingest.warehouses import batch_of_postgresql, is_postgresql
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection

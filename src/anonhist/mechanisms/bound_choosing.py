@@ -1,0 +1,117 @@
+"""A private choice of how many items of each user count, which weighs rows left out against noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.choosing import draw_by_scores, nested_scores
+from anonhist.mechanisms.planning import zipf_profile
+from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
+from anonhist.mechanisms.skeletons import CentralMechanism
+from anonhist.privacy import PrivacyUnit, short_decimal
+from anonhist.profiles.chosen_bound import MOST_CANDIDATES, ChosenBound
+from anonhist.profiles.distances import sorted_l1
+from anonhist.randomness import RandomSource, SystemSource
+
+# Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
+_MOST_SIMULATED = 10**6
+_RUNS = 4
+# Public, so that everybody predicts the same noise.
+_SEED = 20261128
+
+
+@dataclass(frozen=True)
+class PreparedChoice:
+    """A choice, prepared without the data: for each candidate, the release and its predicted noise.
+
+    The loss of a bound m is ``q_m = noise_m − kept_m``, with ``kept_m = Σ_u min(T_u, m)``, T_u the number of items of
+    user u: rows left out are exactly the sorted ℓ1 distance between the profiles with and without the bound. A user
+    more, or another in the place of one, changes ``kept_i − kept_j`` for i > j by at most i − j (in each of g groups:
+    g times that), so ``s_i = max(0, max_j (q_i − q_j)/(g·|i − j|))`` by at most 1. The bound is drawn by
+    permute-and-flip (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
+
+    Proof: docs/proofs/users.md, section 4.
+    """
+
+    asked: ChosenBound
+    unit: PrivacyUnit
+    releases: Mapping[int, PreparedRelease]
+    noise: Mapping[int, int]
+
+    @property
+    def dearest(self) -> PreparedRelease:
+        """The release whose cost is charged, for the largest bound: its guarantee covers every choice."""
+        return self.releases[max(self.releases)]
+
+    @property
+    def reason(self) -> str:
+        """What will be chosen, in a sentence, before it is."""
+        listed = ", ".join(f"{each:,}" for each in self.releases)
+        return (
+            f"The bound will be chosen privately among {listed}, with ε = {short_decimal(self.asked.spent)}; the "
+            "guarantee holds for each of them, and the mechanism is that of the largest."
+        )
+
+    def losses(self, sizes: Mapping[int, int]) -> list[int]:
+        """Return the loss of each candidate, given how many users have each number of items; private."""
+        return [
+            self.noise[bound] - sum(min(items, bound) * users for items, users in sizes.items())
+            for bound in self.releases
+        ]
+
+    def draw(self, sizes: Mapping[int, int], *, source: RandomSource | None = None) -> int:
+        """Spend ε₁ once: choose a bound.
+
+        Parameters
+        ----------
+        sizes
+            How many users have each number of items: private. Numbers above the largest candidate count as it.
+        source
+            Privacy randomness; the operating system's by default.
+        """
+        bounds = [*self.releases]
+        scores = nested_scores(self.losses(sizes), [bound * self.unit.groups for bound in bounds])
+        return bounds[draw_by_scores(scores, self.asked.spent / 2, source=source or SystemSource())]
+
+
+def prepare_choice(asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease | None = None) -> PreparedChoice:
+    """Return a choice with all that follows from public numbers alone, before any row is read.
+
+    ``unit`` is a user with at most as many items as the largest candidate; ``wanted`` the release to make then, by
+    default one with the request's own budget and mechanism. Candidates whose mechanism would need a
+    larger ε are left out, whatever the data.
+
+    Raises
+    ------
+    UsageError
+        If ε is too small for the least candidate.
+    """
+    own = wanted or AskedRelease(asked.epsilon, None, asked.relation, asked.mechanism)
+    made: dict[int, PreparedRelease] = {}
+    refusals: list[UsageError] = []
+    for bound in asked.candidates:
+        try:
+            of_bound = replace(unit, bound=bound)
+            made[bound] = replace(own, unit=None).prepared(of_bound, choice=asked)
+        except UsageError as error:
+            refusals.append(error)
+    if not made:
+        raise refusals[0]
+    return PreparedChoice(asked, unit, made, {bound: _noise(each.mechanism, asked) for bound, each in made.items()})
+
+
+@lru_cache(maxsize=2 * MOST_CANDIDATES)
+def _noise(mechanism: CentralMechanism, asked: ChosenBound) -> int:
+    """Return the sorted ℓ1 error to expect for the public number of items: simulated, and then a whole number."""
+    items = min(asked.expected_items, _MOST_SIMULATED)
+    shape = zipf_profile(items)
+    # No private data depend on this generator.
+    runs = mechanism.simulate(shape, size=_RUNS, rng=np.random.default_rng(_SEED))
+    total = sum(sorted_l1(shape, run) for run in runs)
+    return total * math.isqrt(10**6 * asked.expected_items // items) // (10**3 * _RUNS)
