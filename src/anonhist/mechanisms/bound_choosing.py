@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +23,8 @@ from anonhist.randomness import RandomSource, SystemSource
 # Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
 _MOST_SIMULATED = 10**6
 _RUNS = 4
+# Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely.
+_CAUTION = 3
 # Public, so that everybody predicts the same noise.
 _SEED = 20261128
 
@@ -30,10 +33,11 @@ _SEED = 20261128
 class PreparedChoice:
     """A choice, prepared without the data: for each candidate, the release and its predicted noise.
 
-    The loss of a bound m is ``q_m = noise_m − kept_m``, with ``kept_m = Σ_u min(T_u, m)``, T_u the number of items of
-    user u: rows left out are exactly the sorted ℓ1 distance between the profiles with and without the bound. A user
-    more, or another in the place of one, changes ``kept_i − kept_j`` for i > j by at most i − j (in each of g groups:
-    g times that), so ``s_i = max(0, max_j (q_i − q_j)/(g·|i − j|))`` by at most 1. The bound is drawn by
+    The loss of a bound m is ``q_m = noise_m − kept_m + 3·g·m/ε₁``, with ``kept_m = Σ_u min(T_u, m)``, T_u the number of
+    items of user u: rows left out are exactly the sorted ℓ1 distance between the profiles with and without the bound.
+    The last term is a margin: noise grows more slowly than m, so without it, far too large bounds are drawn often. One
+    user more, or another in the place of one, changes ``kept_i − kept_j`` for i > j by at most i − j (in each of g
+    groups: g times that), so ``s_i = max(0, max_j (q_i − q_j)/(g·|i − j|))`` by at most 1. The bound is drawn by
     permute-and-flip (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
 
     Proof: docs/proofs/users.md, section 4.
@@ -58,12 +62,20 @@ class PreparedChoice:
             "guarantee holds for each of them, and the mechanism is that of the largest."
         )
 
-    def losses(self, sizes: Mapping[int, int]) -> list[int]:
+    def losses(self, sizes: Mapping[int, int]) -> list[Fraction]:
         """Return the loss of each candidate, given how many users have each number of items; private."""
-        return [
-            self.noise[bound] - sum(min(items, bound) * users for items, users in sizes.items())
-            for bound in self.releases
-        ]
+        kept = [sum(min(items, bound) * users for items, users in sizes.items()) for bound in self.releases]
+        margin = _CAUTION * self.unit.groups / self.asked.spent
+        return [self.noise[bound] - own + bound * margin for bound, own in zip(self.releases, kept, strict=True)]
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate at which scores are weighed: ε₁/2."""
+        return self.asked.spent / 2
+
+    def scores(self, sizes: Mapping[int, int]) -> list[Fraction]:
+        """Return the score of each candidate, which one user changes by at most 1; private."""
+        return nested_scores(self.losses(sizes), [bound * self.unit.groups for bound in self.releases])
 
     def draw(self, sizes: Mapping[int, int], *, source: RandomSource | None = None) -> int:
         """Spend ε₁ once: choose a bound.
@@ -75,9 +87,8 @@ class PreparedChoice:
         source
             Privacy randomness; the operating system's by default.
         """
-        bounds = [*self.releases]
-        scores = nested_scores(self.losses(sizes), [bound * self.unit.groups for bound in bounds])
-        return bounds[draw_by_scores(scores, self.asked.spent / 2, source=source or SystemSource())]
+        drawn = draw_by_scores(self.scores(sizes), self.rate, source=source or SystemSource())
+        return [*self.releases][drawn]
 
 
 def prepare_choice(asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease | None = None) -> PreparedChoice:

@@ -166,4 +166,7 @@ class ChosenBound:
         # Ten digits are more than any candidate has.
         if not all(each.isascii() and each.isdigit() and len(each) <= 10 for each in written):
             raise UsageError("the candidates must be whole numbers with commas between them.")
-        return cls(str(epsilon), items, str(share), tuple(map(int, written)), relation, str(mechanism))
+        made = cls(str(epsilon), items, str(share), tuple(map(int, written)), relation, str(mechanism))
+        if any(parameters[name] != value for name, value in made.parameters.items()):
+            raise UsageError("the parameters of a choice must be as this program writes them.")
+        return made
