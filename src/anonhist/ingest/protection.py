@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 _NOT_BOUNDED = (
     "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."
 )
-_ONLY_CHOSEN = (
-    "A bound that is chosen decides the unit, and its excess is not estimated: leave `unit` and `count_users` out."
-)
+_ONLY_CHOSEN = "A chosen bound decides the unit, and its excess is not estimated: leave `unit` and `count_users` out."
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from anonhist.randomness import RandomSource, SystemSource
 
 # Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
 _MOST_SIMULATED = 10**6
-_RUNS = 4
+_RUNS = 8
 # Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely.
 _CAUTION = 3
 # Public, so that everybody predicts the same noise.
