@@ -39,6 +39,7 @@ def test_a_bound_is_chosen_charged_and_stated(cli: Any, log: Path) -> None:
         assert told in text
         assert "0.2 for choosing how many items of each user count" in text
         assert "Errors and intervals do not cover what this leaves out" in text
+        assert "excess share" not in text
     found = ah.read(log.parent / "a.json")
     assert isinstance(found, ah.Release)
     assert found.guarantee.epsilon == 2

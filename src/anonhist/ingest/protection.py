@@ -76,7 +76,7 @@ class Protection:
         by: str | Iterable[str],
         other: str | None,
         user: str | None,
-        max_per_user: int | None,
+        max_per_user: int | ChosenBound | None,
         max_groups_per_user: int | None,
         max_groups_per_label: int | None,
         order_by: str | None,
@@ -85,12 +85,13 @@ class Protection:
         where: str | None,
     ) -> Protection:
         """Return the choices of a call of ``read_groups``, or refuse contradictory ones."""
-        most = check_users(user, max_per_user, order_by, count_users=False)
+        choice = max_per_user if isinstance(max_per_user, ChosenBound) else None
+        most = check_users(user, max_per_user if choice is None else choice.largest, order_by, count_users=False)
         grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
         protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
         chooses = user is not None or grouping.groups_per_label is not None
         key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
-        return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where))
+        return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where), choice)
 
     def bounded_to(self, bound: int) -> Protection:
         """Return it with the bound that was chosen."""

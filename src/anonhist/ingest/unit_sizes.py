@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonhist.ingest.group_names import GROUP, group_keys, in_groups
+from anonhist.ingest.group_names import GROUP, group_keys, in_few_groups_of_users, in_groups
 from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of
 from anonhist.ingest.query import Columns, fetch, is_item, named_rows, whole_numbers
 from anonhist.profiles import Bounded, BoundedUnits, Profile
@@ -44,13 +44,16 @@ def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
 def sizes_of_users(table: Any, columns: Columns, largest: int) -> dict[int, int]:
     """Return how many users have each number of items before any bound, numbers above ``largest`` as that.
 
-    They are the rows that a reading bounds, so values without a name are refused here, whatever bound is chosen.
+    If users count in few groups, with a bound in each, it is how many pairs of a user and such a group have them. They
+    are the rows that a reading bounds, so values without a name are refused here, whatever bound is chosen.
     """
     import narwhals as nw
 
-    rows = named_rows(table, columns)
+    rows, within, most = named_rows(table, columns), ["user"], columns.grouping.groups_per_user
+    if most is not None:
+        rows, within = in_few_groups_of_users(rows, most, columns.order_key), ["user", GROUP]
     flags = [name for name in rows.collect_schema().names() if name == NAMED]
-    users = rows.group_by("user").agg(*(nw.col(name).min() for name in flags), items=nw.len())
+    users = rows.group_by(*within).agg(*(nw.col(name).min() for name in flags), items=nw.len())
     items = nw.when(nw.col("items") > largest).then(nw.lit(largest)).otherwise(nw.col("items"))
     sizes = users.with_columns(size=items).group_by("size", *flags).agg(users=nw.len())
     found = fetch(sizes.select("size", "users", *flags))

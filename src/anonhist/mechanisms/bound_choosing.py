@@ -91,12 +91,27 @@ class PreparedChoice:
         return [*self.releases][drawn]
 
 
-def prepare_choice(asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease | None = None) -> PreparedChoice:
+def prepare_choice(
+    asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease | None = None, *, profiles: int = 1
+) -> PreparedChoice:
     """Return a choice with all that follows from public numbers alone, before any row is read.
 
+    The arguments are those of :func:`possible_releases`. Noise is predicted for that many ``profiles`` of equal size,
+    for groups that are released together.
+    """
+    releases = possible_releases(asked, unit, wanted)
+    items = -(-asked.expected_items // profiles)
+    noise = {bound: profiles * _noise(each.mechanism, items) for bound, each in releases.items()}
+    return PreparedChoice(asked, unit, releases, noise)
+
+
+def possible_releases(
+    asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease | None = None
+) -> dict[int, PreparedRelease]:
+    """Return the release for each candidate; those that would need a larger ε are left out, whatever the data.
+
     ``unit`` is a user with at most as many items as the largest candidate; ``wanted`` the release to make then, by
-    default one with the request's own budget and mechanism. Candidates whose mechanism would need a
-    larger ε are left out, whatever the data.
+    default one with the request's own budget and mechanism.
 
     Raises
     ------
@@ -107,22 +122,22 @@ def prepare_choice(asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease |
     made: dict[int, PreparedRelease] = {}
     refusals: list[UsageError] = []
     for bound in asked.candidates:
+        of_bound = replace(unit, bound=bound)
         try:
-            of_bound = replace(unit, bound=bound)
             made[bound] = replace(own, unit=None).prepared(of_bound, choice=asked)
         except UsageError as error:
             refusals.append(error)
     if not made:
         raise refusals[0]
-    return PreparedChoice(asked, unit, made, {bound: _noise(each.mechanism, asked) for bound, each in made.items()})
+    return made
 
 
 @lru_cache(maxsize=2 * MOST_CANDIDATES)
-def _noise(mechanism: CentralMechanism, asked: ChosenBound) -> int:
-    """Return the sorted ℓ1 error to expect for the public number of items: simulated, and then a whole number."""
-    items = min(asked.expected_items, _MOST_SIMULATED)
-    shape = zipf_profile(items)
+def _noise(mechanism: CentralMechanism, items: int) -> int:
+    """Return the sorted ℓ1 error to expect for a public number of items: simulated, and then a whole number."""
+    simulated = min(items, _MOST_SIMULATED)
+    shape = zipf_profile(simulated)
     # No private data depend on this generator.
     runs = mechanism.simulate(shape, size=_RUNS, rng=np.random.default_rng(_SEED))
     total = sum(sorted_l1(shape, run) for run in runs)
-    return total * math.isqrt(10**6 * asked.expected_items // items) // (10**3 * _RUNS)
+    return total * math.isqrt(10**6 * items // simulated) // (10**3 * _RUNS)
