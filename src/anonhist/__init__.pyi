@@ -28,7 +28,6 @@ from anonhist.privacy import Guarantee as Guarantee
 from anonhist.privacy import PrivacyUnit as PrivacyUnit
 from anonhist.privacy import compose as compose
 from anonhist.profiles import Profile as Profile
-from anonhist.profiles.chosen_bound import ChosenBound as ChosenBound
 from anonhist.properties import Estimate as Estimate
 from anonhist.properties import entropy as entropy
 from anonhist.properties import estimate_all as estimate_all
