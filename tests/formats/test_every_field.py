@@ -16,6 +16,7 @@ from anonhist.graphs.graph import Direction
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, Profile
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.releases import Excess, Release
 from anonhist.sketches import Adversary, DomainSketch, HashedSketch, NoiseShare
 from anonhist_testing.sources import SeededSource
@@ -78,6 +79,9 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     units = PrivacyUnit.user(max_items=3, groups=2), replace(USER, in_one_group=True)
     of_groups = [FrobeniusMechanism("0.5", unit).release(Profile.from_counts([4, 1])) for unit in units]
     made.extend(replace(each, simulations=2) for each in of_groups)
+    asked = ChosenBound("0.75", 1_000, "1/5", (1, 3), SUBSTITUTE, "frobenius")
+    chosen = FrobeniusMechanism(asked.rest, USER, SUBSTITUTE, bound_choice=asked)
+    made.append(replace(chosen.release(Profile.from_counts([4, 1])), simulations=2))
     fitted = PartitionMechanism("1.2").release(Profile.from_counts([*range(1, 60), *[50] * 50]), source=SeededSource(1))
     made.append(replace(fitted, simulations=2))
     return [replace(release.with_error(), evidence=None) for release in made]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,16 +18,17 @@ from anonhist.cli.release import (
     asked_options,
     mechanism_of_windows,
     note_users,
+    prepared_release,
     protection_of_profile,
     source_of_windows,
 )
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import AskedAccount, balance_options
 from anonhist.terminal.decorators import Brief, SectionedCommand, refuse_given
-from anonhist.terminal.decorators import Protection as AskedProtection
 from anonhist.terminal.destinations import console_on, table_of
 from anonhist.terminal.options import epsilon_option, quiet_option
 from anonhist.terminal.output import say_line
+from anonhist.terminal.protection import Protection as AskedProtection
 from anonhist.terminal.reading import (
     are_parts,
     bounding_of,
@@ -153,9 +153,7 @@ def _of_profile(
     from anonhist.ingest.protection import Protection
 
     protection = protection_of_profile(sources, protection, asked.excess_share)
-    prepared = None
-    if asked.epsilon is not None:
-        prepared = replace(asked, unit=protection.unit).prepared(PrivacyUnit.item(), protection.max_per_user)
+    choice, prepared = (None, None) if asked.epsilon is None else prepared_release(asked, protection)
     refuse_release(*sources, reading=reading)
     counts_users = protection.max_per_user is not None and prepared is not None and prepared.excess is not None
 
@@ -177,7 +175,8 @@ def _of_profile(
         return _Planned(unit, outline, None)
     from anonhist.mechanisms.setting import CHOSEN_BY_NAME
 
-    return _Planned(unit, outline, prepared.price, prepared.reason or CHOSEN_BY_NAME)
+    reason = (prepared.reason or CHOSEN_BY_NAME) if choice is None else choice.reason
+    return _Planned(unit, outline, prepared.price, reason)
 
 
 def _of_groups(

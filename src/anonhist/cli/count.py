@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import Brief, Protection, SectionedCommand, refuse_given
+from anonhist.terminal.decorators import Brief, SectionedCommand, refuse_given
 from anonhist.terminal.destinations import STDOUT, Outputs, check_target
 from anonhist.terminal.options import counting_options, output_options, users_option
+from anonhist.terminal.protection import Protection
 from anonhist.terminal.reading import ENGINE, are_parts, held_source, source_argument, tell_operator
 
 _INPUT = "label", "count", "user", "max_per_user", "where", "keep_null", "table", "format_", "delimiter", "no_header"

@@ -12,10 +12,11 @@ import click
 
 from anonhist.catalogue import load
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import Brief, OneOf, Protection, SectionedCommand, WholeNumber
+from anonhist.terminal.decorators import Brief, OneOf, SectionedCommand, WholeNumber
 from anonhist.terminal.destinations import Outputs, console_on, table_of
 from anonhist.terminal.options import level_option, output_options, reading_options, users_option
 from anonhist.terminal.output import say_line
+from anonhist.terminal.protection import Protection
 from anonhist.terminal.reading import (
     ENGINE,
     INPUT,

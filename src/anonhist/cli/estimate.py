@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate, Estimates
     from anonhist.releases import Release
-    from anonhist.terminal.decorators import Protection
     from anonhist.terminal.output import Bars
+    from anonhist.terminal.protection import Protection
 
     Question = Callable[[Any, Callable[[float], None] | None], Estimates]
 

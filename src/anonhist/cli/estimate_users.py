@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from anonhist.profiles.user_labels import UserLabels
     from anonhist.properties.estimate import Estimates
-    from anonhist.terminal.decorators import Protection
     from anonhist.terminal.output import Bars
+    from anonhist.terminal.protection import Protection
 
     Question = Callable[[UserLabels, Callable[[float], None] | None], Estimates]
 

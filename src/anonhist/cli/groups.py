@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.grouping import FindGroups
     from anonhist.mechanisms.releasing import AskedRelease
     from anonhist.profiles import Bounded
+    from anonhist.profiles.chosen_bound import ChosenBound
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.terminal.decorators import Protection as AskedProtection
+    from anonhist.terminal.protection import Protection as AskedProtection
 
 
 def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) -> None:
@@ -186,7 +187,8 @@ def protection_of_groups(asked: Asked, reading: dict[str, Any], protection: Aske
     """Return which rows of groups count and what their release protects, or refuse options that exclude each other."""
     from anonhist.ingest.protection import Protection
 
-    refuse_given(_NOT_FOR_GROUPS, "{} does not apply to a release of groups (--by); leave it out.")
+    others = (each for each in _NOT_FOR_GROUPS if protection.choice is None or each != "expected_items")
+    refuse_given(others, "{} does not apply to a release of groups (--by); leave it out.")
     return Protection.of_groups(
         protection.unit,
         by=asked.by,
@@ -204,6 +206,7 @@ class ReadyGroups(NamedTuple):
     finding: FindGroups | None
     bounded: tuple[Bounded, int] | None
     prepared: PreparedGroups
+    choice: ChosenBound | None = None
 
     def price(self) -> Price:
         """Return the cost of the release, and that of finding the groups."""
@@ -219,6 +222,11 @@ def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wa
 
     unit = rows.protected
     finding, whole, delta = None, wanted.whole, wanted.options.get("delta")
+    choice = None
+    if protection.choice is not None:
+        if asked.find_share is not None:
+            raise UsageError("A bound is chosen for listed groups: give --groups, or the bound.")
+        choice = protection.choice.chosen(whole, wanted.expected_items, protection.relation, str(wanted.mechanism))
     if asked.find_share is not None:
         if delta is None:
             raise UsageError(
@@ -231,7 +239,14 @@ def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wa
     refuse_excess_of_items(wanted.excess_share, unit)
     bounded = rows.bounded if parse_excess_share(wanted.excess_share) else None
     wanted = replace(wanted, epsilon=whole, unit=unit, options={"public_cap": wanted.options.get("public_cap")})
-    return ReadyGroups(finding, bounded, prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded))
+    if choice is not None:
+        from anonhist.mechanisms.bound_choosing import possible_releases
+
+        # What is charged covers every choice.
+        unit = replace(unit, bound=max(possible_releases(choice, unit)))
+        wanted = replace(wanted, unit=unit)
+    prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded, choice=choice)
+    return ReadyGroups(finding, bounded, prepared, choice)
 
 
 def release_groups_of(
@@ -261,7 +276,7 @@ def release_groups_of(
             with recorded.reading():
                 grouped = read_recorded(
                     named,
-                    rows,
+                    replace(rows, choice=ready.choice),
                     recorded,
                     groups=ready.finding or asked.groups or (),
                     levels=asked.levels,
@@ -269,6 +284,8 @@ def release_groups_of(
                     progress=bars.reading,
                     notify=bars.notify,
                 )
+            if ready.choice is not None:
+                prepared = replace(prepared, unit=grouped.unit)
             released = release_prepared(grouped, prepared).with_receipt(recorded.receipt)
             del grouped
             released = released.with_error(progress=bars.working)

@@ -11,7 +11,7 @@ import click
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
-from anonhist.terminal.decorators import Brief, OneOf, Protection, SectionedCommand, WholeNumber, as_one, as_typed
+from anonhist.terminal.decorators import Brief, OneOf, SectionedCommand, WholeNumber, as_one, as_typed
 from anonhist.terminal.destinations import STDOUT, Outputs, console_on, print_table
 from anonhist.terminal.options import (
     epsilon_option,
@@ -23,6 +23,7 @@ from anonhist.terminal.options import (
     reading_options,
 )
 from anonhist.terminal.output import say_line
+from anonhist.terminal.protection import Protection
 from anonhist.terminal.reading import (
     ENGINE,
     INPUT,

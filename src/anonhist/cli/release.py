@@ -20,15 +20,7 @@ from anonhist.cli.groups import (
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import AskedAccount, charging_options, write_charged
-from anonhist.terminal.decorators import (
-    Brief,
-    Protection,
-    SectionedCommand,
-    WholeNumber,
-    all_options,
-    as_one,
-    refuse_given,
-)
+from anonhist.terminal.decorators import Brief, SectionedCommand, WholeNumber, all_options, as_one, refuse_given
 from anonhist.terminal.destinations import Outputs, print_table
 from anonhist.terminal.options import (
     epsilon_option,
@@ -39,6 +31,7 @@ from anonhist.terminal.options import (
     simulations_option,
 )
 from anonhist.terminal.output import say_line
+from anonhist.terminal.protection import Protection
 from anonhist.terminal.reading import (
     ENGINE,
     INPUT,
@@ -57,6 +50,8 @@ if TYPE_CHECKING:
     from anonhist.cli.groups import Asked
     from anonhist.ingest.source import Source
     from anonhist.ingest.windows import WindowsAsked
+    from anonhist.mechanisms.bound_choosing import PreparedChoice
+    from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
     from anonhist.mechanisms.window_mechanism import WindowMechanism
     from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.releases.cumulative import Windows
@@ -132,6 +127,9 @@ def asked_of_windows(
 ) -> WindowsAsked:
     """Return the windows to read and whom their release protects, or refuse options that exclude each other."""
     from anonhist.ingest.windows import AskedGroups, windows_asked
+
+    if protection.choice is not None:
+        raise UsageError("`max_per_user='auto'` does not apply to cumulative windows: give the number.")
 
     others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
     refuse_given(others, "{} does not apply to cumulative windows (--cumulative-by); leave it out.")
@@ -263,7 +261,7 @@ def _show_table(release: Windows, stream: TextIO) -> None:
 # The subject of a release, besides its budget.
 asked_options = all_options(
     reading_options,
-    protection_options(has_name=True),
+    protection_options(has_name=True, may_choose=True),
     grouping_options,
     windows_options,
     click.option(
@@ -292,12 +290,16 @@ asked_options = all_options(
         "--expected-items",
         type=WholeNumber(),
         metavar="N",
-        help="Approximate number of items, such as 1e9, if it is public; helps auto choose a mechanism for huge data.",
+        help="Approximate number of items, such as 1e9, if it is public; helps auto choose a mechanism for huge data. "
+        "Required by --max-per-user auto.",
     ),
 )
 ASKED_SECTIONS = {
     "Input": INPUT,
-    "Privacy": ("epsilon", "unit", "unit_name", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
+    "Privacy": (
+        *("epsilon", "unit", "unit_name", "max_per_user", "bound_share", "bound_candidates"),
+        *("excess_share", "excess_cap", "max_count", "relation"),
+    ),
     "Groups": grouping_options.names,
     "Windows": windows_options.names,
     "Mechanism": ("mechanism", *MECHANISM_OPTIONS, "expected_items"),
@@ -338,12 +340,26 @@ def protection_of_profile(
     sources: tuple[str, ...], protection: Protection, excess_share: EpsilonLike | None
 ) -> Protection:
     """Return what a release of one profile protects, or refuse an excess if nothing is bounded."""
+    if protection.choice is not None:
+        refuse_for_parts(sources, ("max_per_user",))
     protection = protection_of(sources, protection)
     is_of_users = protection.max_per_user is not None
     if is_of_users:
         refuse_for_parts(sources, ("excess_share", "excess_cap"))
     refuse_excess_of_items(excess_share, PrivacyUnit.user(max_items=1) if is_of_users else protection.unit)
     return protection
+
+
+def prepared_release(asked: AskedRelease, protection: Protection) -> tuple[PreparedChoice | None, PreparedRelease]:
+    """Return how the bound on users is chosen, if it is, and the release, of the largest candidate if it is."""
+    if protection.choice is None:
+        return None, replace(asked, unit=protection.unit).prepared(PrivacyUnit.item(), protection.max_per_user)
+    from anonhist.mechanisms.bound_choosing import prepare_choice
+
+    made_by = str(asked.mechanism)
+    chosen = protection.choice.chosen(asked.whole, asked.expected_items, protection.relation, made_by)
+    choice = prepare_choice(chosen, protection.unit or PrivacyUnit.user(max_items=chosen.largest), asked)
+    return choice, choice.dearest
 
 
 def note_users(reading: dict[str, Any], protection: Protection) -> None:
@@ -422,7 +438,7 @@ def release(
     from anonhist.terminal.display import write_release
 
     protection = protection_of_profile(sources, protection, excess_share)
-    prepared = replace(asked, unit=protection.unit).prepared(PrivacyUnit.item(), protection.max_per_user)
+    choice, prepared = prepared_release(asked, protection)
     destination = account.destined(partial(outputs.for_release, *sources), prepared.price)
     refuse_release(*sources, reading=reading)
     refuse_hidden_excess(prepared.excess, destination, outputs)
@@ -432,7 +448,10 @@ def release(
         with reading_bars("Estimating errors", quiet=outputs.quiet, releases=True) as bars:
             with recorded.reading():
                 counts_users = protection.max_per_user is not None and prepared.excess is not None
-                profile = profile_of_source(sources, reading, protection, bars, count_users=counts_users)
+                bound = protection.max_per_user if choice is None else choice.asked
+                profile = profile_of_source(sources, reading, protection, bars, bound=bound, count_users=counts_users)
+            if choice is not None:
+                prepared = choice.releases[profile.unit.bound]
             released = replace(prepared.release(profile), receipt=recorded.receipt)
             del profile
             released = released.with_error(progress=bars.working)

@@ -13,6 +13,7 @@ from anonhist.ingest.query import Columns
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.profiles.where import Condition, parse_where
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _NOT_BOUNDED = (
     "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."
 )
+_ONLY_CHOSEN = "A chosen bound decides the unit, and its excess is not estimated: leave `unit` and `count_users` out."
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Protection:
 
     ``unit`` is None if no unit is given, ``order_key`` if nothing is chosen at random; it is newly drawn if a call
     gives none. ``grouping`` says how rows are grouped, and has no groups yet. Rows for which ``where`` is not true are
-    removed before anything is bounded.
+    removed before anything is bounded. With a ``choice``, the numbers of items are those of its largest candidate until
+    one is chosen (:meth:`bounded_to`).
     """
 
     unit: PrivacyUnit | None = None
@@ -42,6 +45,7 @@ class Protection:
     keep_null: bool = False
     grouping: Grouping = UNGROUPED
     where: Condition | None = None
+    choice: ChosenBound | None = None
 
     @classmethod
     def of_profile(
@@ -49,7 +53,7 @@ class Protection:
         unit: PrivacyUnit | None,
         *,
         user: str | None,
-        max_per_user: int | None,
+        max_per_user: int | ChosenBound | None,
         order_by: str | None,
         order_key: str | None,
         keep_null: bool,
@@ -57,9 +61,12 @@ class Protection:
         where: str | None,
     ) -> Protection:
         """Return the choices of a call of ``read_profile``, or refuse contradictory ones."""
-        most = check_users(user, max_per_user, order_by, count_users=count_users)
+        choice = max_per_user if isinstance(max_per_user, ChosenBound) else None
+        most = check_users(user, max_per_user if choice is None else choice.largest, order_by, count_users=count_users)
         unit, key = unit_of_profile(unit, most), key_where(order_key, needed=user is not None)
-        return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where))
+        if choice is not None and (count_users or (unit is not None and unit.max_items != most)):
+            raise UsageError(_ONLY_CHOSEN)
+        return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where), choice=choice)
 
     @classmethod
     def of_groups(
@@ -69,7 +76,7 @@ class Protection:
         by: str | Iterable[str],
         other: str | None,
         user: str | None,
-        max_per_user: int | None,
+        max_per_user: int | ChosenBound | None,
         max_groups_per_user: int | None,
         max_groups_per_label: int | None,
         order_by: str | None,
@@ -78,12 +85,17 @@ class Protection:
         where: str | None,
     ) -> Protection:
         """Return the choices of a call of ``read_groups``, or refuse contradictory ones."""
-        most = check_users(user, max_per_user, order_by, count_users=False)
+        choice = max_per_user if isinstance(max_per_user, ChosenBound) else None
+        most = check_users(user, max_per_user if choice is None else choice.largest, order_by, count_users=False)
         grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
         protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
         chooses = user is not None or grouping.groups_per_label is not None
         key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
-        return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where))
+        return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where), choice)
+
+    def bounded_to(self, bound: int) -> Protection:
+        """Return it with the bound that was chosen."""
+        return replace(self, max_per_user=bound, unit=replace(self.protected, bound=bound))
 
     @property
     def protected(self) -> PrivacyUnit:

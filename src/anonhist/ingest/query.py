@@ -34,7 +34,6 @@ from anonhist.ingest.plain_types import counts_of_objects, holds_objects
 from anonhist.ingest.sqlite_values import with_used_columns
 from anonhist.ingest.user_bounds import TIMES, UserBound, bounded_users
 from anonhist.ingest.warehouses import batch_of_postgresql, is_postgresql
-from anonhist.profiles import Bounded, BoundedUnits, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -162,37 +161,6 @@ def named_rows(table: Any, columns: Columns) -> Any:
     rows = table.select(**selected, **flags)
     rows = rows.filter(*kept) if kept else rows
     return in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
-
-
-def bounded_units(table: Any, columns: Columns, of: Bounded, bound: int) -> BoundedUnits:
-    """Return the number of groups, or items, of each unit, from a table whose values all have names and are counts."""
-    numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, of))]
-    return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
-
-
-def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
-    """Return the lazy query (items, users): how many units have each number of bounded things, before any bound."""
-    import narwhals as nw
-
-    selected, grouping = {"label": as_text(table, columns.label)}, columns.grouping
-    if grouping.parts:
-        selected |= group_keys(table, grouping.parts)
-    if of.unit == "user":
-        selected["user"] = identity_of(table, str(columns.user))
-        rows = table.select(**selected).filter(is_item(columns))
-    elif columns.rows == "counts":
-        _, number = whole_numbers(table, columns.count or "count")
-        rows = table.select(**selected, count=number).filter(nw.col("count") > 0)
-    else:
-        rows = table.select(**selected)
-    if of.unit == "label" and not columns.keep_null:
-        rows = rows.filter(~nw.col("label").is_null())
-    rows = in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
-    if of.part == "group":
-        rows = rows.group_by(of.unit, GROUP).agg(items=nw.len())
-    numbers, units = f"{of.part}s", f"{of.unit}s"
-    counted = rows.group_by(of.unit).agg(nw.len().alias(numbers))
-    return counted.group_by(numbers).agg(nw.len().alias(units)).select(numbers, units)
 
 
 def is_item(columns: Columns) -> Any:

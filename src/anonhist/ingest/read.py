@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from anonhist.errors import UsageError
@@ -15,7 +16,6 @@ from anonhist.ingest.protection import Protection, unit_of_profile
 from anonhist.ingest.query import (
     Columns,
     Shares,
-    bounded_units,
     check_sums,
     check_whole,
     counted_events,
@@ -27,9 +27,13 @@ from anonhist.ingest.query import (
     tell_of_bound,
 )
 from anonhist.ingest.source import SaidOfRows, Source
+from anonhist.ingest.unit_sizes import bounded_units, sizes_of_users
+from anonhist.mechanisms.bound_choosing import prepare_choice
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
+from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist.randomness import RandomSource
 
 FORMATS = ("events", "labels", "counts", "prevalences", "uniq")
 
@@ -41,7 +45,7 @@ def read_profile(
     label: str | None = None,
     count: str | None = None,
     user: str | None = None,
-    max_per_user: int | None = None,
+    max_per_user: int | ChosenBound | None = None,
     order_by: str | None = None,
     order_key: str | None = None,
     count_users: bool = False,
@@ -55,6 +59,7 @@ def read_profile(
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
+    randomness: RandomSource | None = None,
 ) -> Profile:
     """Read how often things occur, on the engine that holds the data.
 
@@ -82,7 +87,8 @@ def read_profile(
     user, max_per_user
         The column of users, and the largest number of items of each that count: a random choice, or the first ones by
         ``order_by``. Rows without a user are always left out. The profile's unit becomes that user. For parts that hold
-        users, the bound alone may be given, if it is smaller than theirs.
+        users, the bound alone may be given, if it is smaller than theirs. A :class:`ChosenBound` spends a share of the
+        budget on choosing the bound, which takes one more query; every call spends it again.
     order_by
         The column that decides which items of a user count; ties are broken at random. In text files it is compared as
         text: 10 comes before 9. So are categories and enumerations everywhere, whatever order they declare. Whole
@@ -129,6 +135,8 @@ def read_profile(
         Receives the share done, in [0, 1], while the engine works.
     limits
         The memory and the number of threads that DuckDB may use, and where it spills: for files and its own databases.
+    randomness
+        Privacy randomness of :class:`ChosenBound`; the operating system's by default.
 
     Returns
     -------
@@ -183,10 +191,14 @@ def read_profile(
     if labels is not None:
         return _from_labels(labels, protection, notify)
     shares = None if progress is None else Shares(progress)
-    asks_again = count_users or (user is not None and notify is not None)
+    choice = None if protection.choice is None else prepare_choice(protection.choice, protection.protected)
+    asks_again = count_users or choice is not None or (user is not None and notify is not None)
     with named.open(protection, twice=asks_again, progress=shares) as opened:
         kind = named.kind(opened.header, protection)
         columns = protection.columns(kind, opened.header)
+        if choice is not None:
+            most = choice.draw(sizes_of_users(opened.table, columns, choice.asked.largest), source=randomness)
+            protection, columns = protection.bounded_to(most), replace(columns, max_per_user=most)
         if kind.rows == "prevalences":
             pairs = _prevalences(opened.table, columns, kind, notify)
         elif kind.rows == "counts":
@@ -195,7 +207,9 @@ def read_profile(
             pairs = _events(opened, columns, notify, shares)
         # This query is last, so that data are refused for the same reasons as in every reading.
         users = bounded_units(opened.table, columns, *protection.bounded) if count_users else None
-    return _profile(pairs, protection.unit, protection.order_key, protection.said_where, users)
+    return _profile(
+        pairs, protection.unit, protection.order_key, protection.said_where, users, choice=protection.choice
+    )
 
 
 def _profile(
@@ -204,21 +218,26 @@ def _profile(
     key: str | None = None,
     where: str | None = None,
     users: BoundedUnits | None = None,
+    *,
+    choice: ChosenBound | None = None,
 ) -> Profile:
     found: Counter[int] = Counter()
     for count, prevalence in pairs:
         found[count] += prevalence
     counts = sorted(found)
-    return Profile(counts, [found[count] for count in counts], unit=unit, order_key=key, where=where, users=users)
+    own: dict[str, Any] = {"order_key": key, "where": where, "users": users, "choice": choice}
+    return Profile(counts, [found[count] for count in counts], unit=unit, **own)
 
 
 def _of_parts(
     source: Any,
-    max_per_user: int | None,
+    max_per_user: int | ChosenBound | None,
     unit: PrivacyUnit | None,
     limits: EngineLimits | None,
     progress: Callable[[float], None] | None,
 ) -> Profile:
+    if isinstance(max_per_user, ChosenBound):
+        raise UsageError("Parts keep few items of each user: give the bound, or choose it from the events.")
     parts = Parts(source, check_bound(max_per_user))
     unit = unit_of_profile(unit, parts.max_per_user)
     key = None if parts.max_per_user is None else parts.document.key

@@ -16,6 +16,7 @@ from anonhist.mechanisms.privhist import BudgetShares, PrivHistMechanism
 from anonhist.mechanisms.releasing import MECHANISM_NAMES, choose, release
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import NeighboringRelation
+from anonhist.profiles.chosen_bound import ChosenBound
 
 __all__ = [
     "MECHANISM_NAMES",
@@ -23,6 +24,7 @@ __all__ = [
     "BoundedPartitionMechanism",
     "BudgetShares",
     "CentralMechanism",
+    "ChosenBound",
     "Comparison",
     "ComparisonRow",
     "CumulativeMechanism",

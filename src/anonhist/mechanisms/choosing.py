@@ -32,11 +32,16 @@ def least_loss(
     >>> least_loss([900, 0, 4], [1, 8, 64], Fraction(50), source=SystemSource())
     1
     """
-    drawn = [
-        place
-        for place, score in enumerate(scores(losses, sensitivities))
-        if bernoulli_exp(rate * score, 1, source=source)[0]
-    ]
+    return draw_by_scores(scores(losses, sensitivities), rate, source=source)
+
+
+def draw_by_scores(found: Sequence[Fraction], rate: Fraction, *, source: RandomSource) -> int:
+    """Draw the place of a candidate by permute-and-flip, as :func:`least_loss` does, given scores of which one is 0.
+
+    If neighbors change each score by at most 1, this is ``2·rate``-differentially private. All coins are drawn,
+    whatever they show; the time of a coin depends slightly on its score.
+    """
+    drawn = [place for place, score in enumerate(found) if bernoulli_exp(rate * score, 1, source=source)[0]]
     return drawn[int(uniform_integers(len(drawn), 1, source=source)[0])]
 
 
@@ -46,9 +51,27 @@ def scores(losses: Sequence[Fraction | int], sensitivities: Sequence[int]) -> li
     return [max(Fraction(loss - other) / max(bound, beside) for other, beside in pairs) for loss, bound in pairs]
 
 
+def nested_scores(losses: Sequence[Fraction | int], bounds: Sequence[int]) -> list[Fraction]:
+    """Return ``s_i = max(0, max_j (q_i − q_j) / |m_i − m_j|)`` for distinct bounds m_i: 0 for the least loss.
+
+    If neighbors change ``q_i − q_j`` by at most ``|m_i − m_j|``, as where each bound keeps a part of what the next one
+    keeps, they change scores by at most 1.
+    """
+    pairs = list(zip(losses, bounds, strict=True))
+    return [
+        max(Fraction(loss - other) / abs(bound - beside) if bound != beside else Fraction(0) for other, beside in pairs)
+        for loss, bound in pairs
+    ]
+
+
 def least_loss_pmf(losses: Sequence[Fraction | int], sensitivities: Sequence[int], rate: Fraction) -> Floats:
     """Return the probability of each of a few candidates, shape (k,), by adding up all 2^k sets of entrants."""
-    chances = [math.exp(-rate * score) for score in scores(losses, sensitivities)]
+    return pmf_by_scores(scores(losses, sensitivities), rate)
+
+
+def pmf_by_scores(found: Sequence[Fraction], rate: Fraction) -> Floats:
+    """Return the probability of each place that :func:`draw_by_scores` may draw, shape (k,)."""
+    chances = [math.exp(-rate * score) for score in found]
     total = np.zeros(len(chances))
     for entrants in product((False, True), repeat=len(chances)):
         if any(entrants):

@@ -31,6 +31,7 @@ from anonhist.privacy import (
 )
 from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Bounded, Profile, sorted_l1
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate
 from anonhist.releases.excess import covers
@@ -313,10 +314,11 @@ class PreparedGroups:
     unit: PrivacyUnit
     asked: AskedRelease
     excess: ExcessMechanism | None = None
+    choice: ChosenBound | None = None
 
     def made(self, epsilon: Fraction, unit: PrivacyUnit) -> PreparedRelease:
         """Return the mechanism that releases a level, with its budget and its unit."""
-        return replace(self.asked, epsilon=epsilon, unit=unit).prepared(unit)
+        return replace(self.asked, epsilon=epsilon, unit=unit).prepared(unit, choice=self.choice)
 
     def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
         """Return the cost of the release, for any groups; ``found_with`` are the ε and δ of finding them."""
@@ -337,12 +339,13 @@ def prepare_groups(
     *,
     shares: Sequence[Fraction] = (Fraction(1),),
     bounded: tuple[Bounded, int] | None = None,
+    choice: ChosenBound | None = None,
 ) -> PreparedGroups:
     """Check the options of a release of groups before the data are read.
 
     Errors are those of :func:`release_groups`, whatever the data. ``shares`` are the shares of ε of the separately
     released levels; with an excess, shares of the rest. ``bounded`` says what is bounded and how many are kept, if
-    units are counted before bounding.
+    units are counted before bounding, ``choice`` how the number of items of users was chosen, or will be.
     """
     if asked.mechanism not in FOR_GROUPS:
         raise UsageError(
@@ -351,6 +354,11 @@ def prepare_groups(
     whole, protected = asked.whole, read_for
     if asked.unit is not None:
         protected = replace(asked.unit, in_one_group=read_for.in_one_group and asked.unit.groups == 1)
+    if choice is not None and (len(shares) > 1 or asked.excess_share is not None or asked.unit not in (None, read_for)):
+        raise UsageError(
+            "A chosen bound decides the unit, and crossing levels and an excess need a given one: leave these out, or "
+            "give the bound."
+        )
     for_excess = parse_excess_share(asked.excess_share, asked.excess_cap)
     excess = None
     if for_excess:
@@ -365,7 +373,7 @@ def prepare_groups(
         excess = ExcessMechanism(whole * for_excess, bound, asked.excess_cap, asked.relation, of)
     left = whole * (1 - for_excess)
     of_a_level = replace(asked, excess_share=None, excess_cap=None)
-    prepared = PreparedGroups(tuple(left * share for share in shares), protected, of_a_level, excess)
+    prepared = PreparedGroups(tuple(left * share for share in shares), protected, of_a_level, excess, choice)
     for budget in prepared.epsilons:
         prepared.made(budget, prepared.unit)
     return prepared

@@ -136,6 +136,7 @@ def release_groups(
         grouped.unit,
         shares=parse_level_shares(level_shares, grouped.levels, columns=len(grouped.by)),
         bounded=None if grouped.units is None else (grouped.units.of, grouped.units.bound),
+        choice=grouped.choice,
     )
     if prepared.excess is not None:
         refuse_nothing(prepared.excess.of, prepared.excess.bound, len(grouped))

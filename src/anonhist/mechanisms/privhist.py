@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
@@ -418,7 +418,7 @@ class PrivHistMechanism(CentralMechanism):
             steps.append(("sums over blocks of counts", shares.blocks))
         spending = tuple((purpose, share * self.epsilon) for purpose, share in steps)
         total = sum((spent for _, spent in spending), Fraction(0))
-        return replace(super().guarantee, epsilon=total, spending=spending)
+        return self._with_choice(Guarantee(self.unit, self.relation, total, self.delta, self.arithmetic, spending))
 
     def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
         noise, rate = exact_noise(source), float(self.shares.items * self.epsilon_per_cell)

@@ -17,7 +17,7 @@ from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DUR
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
 from anonhist.mechanisms.privhist import BudgetShares
-from anonhist.mechanisms.setting import check_profile, check_relation, check_unit, whole_items
+from anonhist.mechanisms.setting import CHOSEN_BY_NAME, check_profile, check_relation, check_unit, whole_items
 from anonhist.mechanisms.skeletons import CentralMechanism, Released
 from anonhist.privacy import (
     EpsilonLike,
@@ -29,6 +29,7 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Bounded, BoundedUnits, Profile
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.content import charged
@@ -292,6 +293,7 @@ def release(
     Examples
     --------
     >>> from anonhist.profiles import Bounded, BoundedUnits, Profile
+    from anonhist.profiles.chosen_bound import ChosenBound
     >>> released = release(Profile.from_counts([8, 8, 3]), epsilon="0.5")
     >>> released.guarantee.epsilon
     Fraction(1, 2)
@@ -308,7 +310,8 @@ def release(
     asked = AskedRelease(
         epsilon, unit, relation, mechanism, options, expected_items, excess_share, excess_cap, simulations
     )
-    prepared = asked.prepared(profile.unit, None if profile.users is None else profile.users.bound)
+    bound = None if profile.users is None else profile.users.bound
+    prepared = asked.prepared(profile.unit, bound, choice=profile.choice)
     prepared.mechanism.check_unit_of(profile)
     own = {"excess_share": excess_share, "excess_cap": excess_cap, "where": profile.where}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
@@ -397,17 +400,22 @@ class AskedRelease:
             raise UsageError(_NO_EPSILON)
         return parse_epsilon(self.epsilon)
 
-    def prepared(self, read_for: PrivacyUnit, users_bound: int | None = None) -> PreparedRelease:
+    def prepared(
+        self, read_for: PrivacyUnit, users_bound: int | None = None, *, choice: ChosenBound | None = None
+    ) -> PreparedRelease:
         """Check the request before the data are read, and make its mechanism.
 
         Errors are those of :func:`release`, whatever the data. Without ``unit``, that of ``read_for`` is protected;
-        ``users_bound`` is m, the number of items kept for each user, if users were counted.
+        ``users_bound`` is m, the number of items kept for each user, if users were counted. ``choice`` says how the
+        bound of ``read_for`` was chosen, or that it may be.
         """
         if self.expected_items is not None:
             whole_items(self.expected_items, name="expected_items")
         runs = None if self.simulations is None else parse_simulations(self.simulations)
         share = parse_excess_share(self.excess_share, self.excess_cap)
         given = {name: option for name, option in self.options.items() if option is not None}
+        if choice is not None:
+            return self._after_choice(choice, read_for, given, runs)
         if not isinstance(self.mechanism, str):
             return PreparedRelease(self._own_mechanism(share, given), None, None, runs)
         if self.epsilon is None:
@@ -426,6 +434,31 @@ class AskedRelease:
             epsilon=epsilon, unit=protected, relation=self.relation, expected_items=self.expected_items
         )
         return PreparedRelease(chosen, reason, excess, runs)
+
+    def _after_choice(
+        self, choice: ChosenBound, read_for: PrivacyUnit, given: Mapping[str, object], runs: int | None
+    ) -> PreparedRelease:
+        """Return a release with the rest of the budget; its bound decides nothing else, so only that was chosen."""
+        own = {"excess_share": self.excess_share, "excess_cap": self.excess_cap, "unit": self.unit}
+        refused = [*given, *(name for name, option in own.items() if option not in (None, read_for))]
+        if refused:
+            raise UsageError(f"`{refused[0]}` does not apply to a chosen bound: leave it out, or give the bound.")
+        if (self.whole, self.mechanism, self.relation) != (choice.epsilon, choice.mechanism, choice.relation):
+            raise UsageError(
+                "The bound was chosen for another release: give the epsilon, relation and mechanism of that choice, "
+                f"ε = {short_decimal(choice.epsilon)} and {choice.mechanism!r}."
+            )
+        if choice.mechanism == "auto":
+            made, why = choose(
+                epsilon=choice.rest, unit=read_for, relation=self.relation, expected_items=choice.expected_items
+            )
+        else:
+            made, why = named_mechanism(choice.mechanism, choice.rest, read_for, self.relation, {}), CHOSEN_BY_NAME
+        listed = ", ".join(f"{each:,}" for each in choice.candidates)
+        how = f"The bound of {read_for.bound:,} was chosen privately among {listed}, with ε = "
+        return PreparedRelease(
+            replace(made, bound_choice=choice), f"{how}{short_decimal(choice.spent)}. {why}", None, runs
+        )
 
     def _own_mechanism(self, share: Fraction, given: Mapping[str, object]) -> CentralMechanism:
         """Return the given mechanism object, or refuse options that it does not take."""

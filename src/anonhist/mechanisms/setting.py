@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, field, fields
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +25,7 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Profile
+from anonhist.profiles.chosen_bound import CHOICE_PARAMETERS, ChosenBound
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import Evidence, Mechanism, Release
 from anonhist.releases.made import CENTRAL, ReleaseKind
@@ -70,11 +71,15 @@ class Setting:
         The unit that is protected.
     relation
         Which data sets are neighbors.
+    bound_choice
+        How the unit's bound was chosen, if a share of the budget was spent on it; that share comes on top of
+        ``epsilon``.
 
     Raises
     ------
     UsageError
-        If ε is impossible, or ε/Δ so small that the noise would not fit in memory.
+        If ε is impossible, or ε/Δ so small that the noise would not fit in memory; or if the unit or the relation is
+        not one that was chosen.
 
     Examples
     --------
@@ -89,8 +94,19 @@ class Setting:
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     unit: Checked[PrivacyUnit] = converted(check_unit, default=PrivacyUnit.item())
     relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
+    bound_choice: ChosenBound | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        if self.bound_choice is not None:
+            if (
+                not isinstance(self.bound_choice, ChosenBound)
+                or self.unit.max_items not in self.bound_choice.candidates
+            ):
+                raise UsageError(
+                    "`bound_choice` must be a ChosenBound, and the number of items of a user a candidate of it."
+                )
+            if self.bound_choice.relation is not self.relation:
+                raise UsageError("The bound was chosen for another relation: give the same to both.")
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             raise UsageError(
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
@@ -119,8 +135,11 @@ class Setting:
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one release."""
-        return Guarantee(self.unit, self.relation, self.epsilon, self.delta, self.arithmetic)
+        """The guarantee of one release, with the choice of its bound, if any."""
+        return self._with_choice(Guarantee(self.unit, self.relation, self.epsilon, self.delta, self.arithmetic))
+
+    def _with_choice(self, guarantee: Guarantee) -> Guarantee:
+        return guarantee if self.bound_choice is None else self.bound_choice.add_to(guarantee)
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
@@ -132,6 +151,7 @@ class Setting:
             "relation": self.relation.value,
             **({"groups": self.unit.groups} if is_in_groups(self.unit) else {}),
             **({"unit_name": self.unit.name} if self.unit.name else {}),
+            **({} if self.bound_choice is None else self.bound_choice.parameters),
         }
 
     @classmethod
@@ -143,7 +163,7 @@ class Setting:
         UsageError
             If they are not parameters of this mechanism.
         """
-        given = dict(parameters)
+        given = {name: value for name, value in parameters.items() if name not in CHOICE_PARAMETERS}
         if not {"epsilon", "unit", "bound", "relation"} <= given.keys():
             raise UsageError("they must include epsilon, unit, bound and relation.")
         epsilon, kind, bound, relation = (given.pop(name) for name in ("epsilon", "unit", "bound", "relation"))
@@ -155,7 +175,10 @@ class Setting:
         if not isinstance(called, str):
             raise UsageError("The name of the unit must be text.")
         protected = PrivacyUnit(kind, bound, 1, groups, groups == 1 and "groups" in parameters, name=called)
-        made = cls(epsilon, protected, member_of(NeighboringRelation, relation, "relation"), **cls._own(given))
+        among = member_of(NeighboringRelation, relation, "relation")
+        made = cls(
+            epsilon, protected, among, **cls._own(given), bound_choice=ChosenBound.from_parameters(parameters, among)
+        )
         if dict(made.parameters).keys() != parameters.keys():
             raise UsageError("they must be exactly the parameters of this mechanism.")
         return made
@@ -192,6 +215,11 @@ class Setting:
             raise UsageError(
                 f"The profile was read to protect {profile.unit}, and {self.unit} protects less. "
                 "Leave unit out, or read the profile again for the unit you want."
+            )
+        if profile.choice not in (None, self.bound_choice):
+            raise UsageError(
+                "A share of the budget chose how many items of each user are in the profile: release it with "
+                "`release(profile, epsilon=…)`, which states that share, too."
             )
 
     def admit(self, profile: Profile) -> Profile:

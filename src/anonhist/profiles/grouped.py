@@ -14,6 +14,7 @@ from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import optional
 from anonhist.numeric.arrays import sum_equal
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.profile import BoundedUnits, Profile
 from anonhist.profiles.where import where_text
@@ -182,6 +183,8 @@ class GroupedProfile(ByGroup[Profile]):
         column, and so on.
     units
         The number of groups, or of items, of each user or label before the bound, if that was counted.
+    choice
+        How the number of items of each user was chosen, if a share of the budget was spent on it.
 
     Raises
     ------
@@ -206,8 +209,9 @@ class GroupedProfile(ByGroup[Profile]):
     levels: Levels | None
     above: tuple[GroupedProfile, ...]
     units: BoundedUnits | None
-    _others = ("unit", "order_key", "where", "finding", "receipt", "levels", "above", "units")
-    _not_compared = ("order_key", "where", "receipt", "units")
+    choice: ChosenBound | None
+    _others = ("unit", "order_key", "where", "finding", "receipt", "levels", "above", "units", "choice")
+    _not_compared = ("order_key", "where", "receipt", "units", "choice")
 
     def __init__(
         self,
@@ -222,11 +226,12 @@ class GroupedProfile(ByGroup[Profile]):
         levels: Levels | None = None,
         above: tuple[GroupedProfile, ...] = (),
         units: BoundedUnits | None = None,
+        choice: ChosenBound | None = None,
     ) -> None:
         """Check and freeze the groups."""
         # Each profile records whom the whole protects: releasing it alone must not promise less.
         known = {
-            group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key, where=where)
+            group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key, where=where, choice=choice)
             for group, each in profiles.items()
         }
         super().__init__(by, known)
@@ -244,6 +249,7 @@ class GroupedProfile(ByGroup[Profile]):
             levels=levels,
             above=above,
             units=units,
+            choice=choice,
         )
 
 

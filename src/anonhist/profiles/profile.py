@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from functools import partial
-from typing import Self, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.numeric.arrays import sum_equal
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels, whole_numbers
 from anonhist.profiles.where import where_text
 
@@ -130,6 +131,9 @@ class Profile:
         The condition on which rows counted, as for ``read_profile``; None if all did.
     users
         The number of items of each user before some were left out, if that was counted.
+    choice
+        How the number of items of each user was chosen, if a share of the budget was spent on it: a release spends it,
+        too, and states both.
 
     Attributes
     ----------
@@ -149,6 +153,8 @@ class Profile:
         As given, in a normal form. Equal profiles may differ in it.
     users : BoundedUnits or None
         As given; as private as the counts. Released profiles have None. Equal profiles may differ in it.
+    choice : ChosenBound or None
+        As given. Equal profiles may differ in it.
 
     Raises
     ------
@@ -174,6 +180,7 @@ class Profile:
     order_key: str | None
     where: str | None
     users: BoundedUnits | None
+    choice: ChosenBound | None
     _cumulative: NDArray[np.int64]
 
     def __init__(
@@ -185,6 +192,7 @@ class Profile:
         order_key: str | None = None,
         where: str | None = None,
         users: BoundedUnits | None = None,
+        choice: ChosenBound | None = None,
     ) -> None:
         """Check and freeze the counts and their prevalences."""
         if unit is not None and not isinstance(unit, PrivacyUnit):
@@ -194,6 +202,8 @@ class Profile:
                 "`users` must be BoundedUnits with a Profile of their items, as read_profile(…, count_users=True) has "
                 f"them, not {kind_of(users)}."
             )
+        if choice is not None and not isinstance(choice, ChosenBound):
+            raise UsageError(f"`choice` must be a ChosenBound, not {kind_of(choice)}.")
         count = whole_numbers(counts, name="count")
         prevalence = whole_numbers(prevalences, name="prevalence")
         if count.shape != prevalence.shape:
@@ -218,6 +228,7 @@ class Profile:
             order_key=optional(parse_order_key)(order_key),
             where=optional(where_text)(where),
             users=users,
+            choice=choice,
         )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -337,9 +348,7 @@ class Profile:
 
     def with_unit(self, unit: PrivacyUnit) -> Self:
         """Return the same profile with another privacy unit."""
-        return type(self)(
-            self.counts, self.prevalences, unit=unit, order_key=self.order_key, where=self.where, users=self.users
-        )
+        return self._rebuilt_for(unit)(self.counts, self.prevalences)
 
     def partition(self) -> NDArray[np.int64]:
         """Return the counts in descending order, one per label: the long form, O(num_labels) memory.
@@ -432,8 +441,16 @@ class Profile:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor, so that a damaged pickle is refused like any other bad data."""
-        rebuild = partial(type(self), unit=self.unit, order_key=self.order_key, where=self.where, users=self.users)
-        return rebuild, (self.counts, self.prevalences)
+        return self._rebuilt_for(self.unit), (self.counts, self.prevalences)
+
+    def _rebuilt_for(self, unit: PrivacyUnit) -> partial[Self]:
+        own: dict[str, Any] = {
+            "order_key": self.order_key,
+            "where": self.where,
+            "users": self.users,
+            "choice": self.choice,
+        }
+        return partial(type(self), unit=unit, **own)
 
     def __repr__(self) -> str:
         """Show n, the number of labels and up to six prevalences."""

@@ -187,6 +187,8 @@ def _bound_of(value: Tabular) -> list[tuple[str, str]]:
 def _could_tell(release: Release | GroupedRelease) -> bool:
     """Return whether such a release could have estimated what was left out: it chose items, or capped counts."""
     unit = release.guarantee.unit
+    if getattr(release.mechanism, "bound_choice", None) is not None:
+        return False
     if isinstance(release, GroupedRelease):
         # If there are no more groups than the bound keeps, it leaves out none.
         bounds_groups = unit.groups > 1 or unit.max_count is not None

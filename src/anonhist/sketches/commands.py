@@ -8,15 +8,7 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.replacing import PrivateKind
-from anonhist.terminal.decorators import (
-    Brief,
-    LazyGroup,
-    OneOf,
-    Protection,
-    SectionedCommand,
-    WholeNumber,
-    refuse_given,
-)
+from anonhist.terminal.decorators import Brief, LazyGroup, OneOf, SectionedCommand, WholeNumber, refuse_given
 from anonhist.terminal.destinations import STDOUT, Outputs, check_target, print_table
 from anonhist.terminal.options import (
     epsilon_option,
@@ -27,6 +19,7 @@ from anonhist.terminal.options import (
     sketch_protection_options,
 )
 from anonhist.terminal.output import say_line
+from anonhist.terminal.protection import Protection
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:

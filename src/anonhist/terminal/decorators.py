@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from functools import reduce, wraps
@@ -17,7 +17,6 @@ from click.core import ParameterSource, augment_usage_errors
 
 from anonhist.catalogue import Option, is_there, load
 from anonhist.errors import UsageError, as_keyword, mask, spell_out
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -25,51 +24,6 @@ if TYPE_CHECKING:
 
 # An option with its value in one word: --table=orders, or -oout.json.
 _OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
-
-
-class Protection(NamedTuple):
-    """What to protect, as given by options; the unit is None if the data decide."""
-
-    unit: PrivacyUnit | None
-    max_per_user: int | None
-    relation: NeighboringRelation
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        unit: str | None = None,
-        max_per_user: int | None,
-        max_count: int | None = None,
-        unit_name: str | None = None,
-        relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
-    ) -> Protection:
-        """Return the protection that the options request; --max-per-user alone protects users."""
-        asked = _unit(unit, max_per_user, max_count)
-        if unit_name is not None:
-            asked = replace(asked or PrivacyUnit.item(), name=unit_name)
-        return cls(asked, max_per_user, NeighboringRelation(relation))
-
-
-def _unit(unit: str | None, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
-    if max_count is not None and unit != "label":
-        raise UsageError("--max-count requires --unit label.")
-    if unit == "label":
-        if max_count is None:
-            raise UsageError("--unit label requires --max-count C: counts of C or more are merged.")
-        if max_per_user is not None:
-            raise UsageError("--unit label protects labels and --max-per-user protects users: use one of the two.")
-        return PrivacyUnit.label(max_count=max_count)
-    if max_per_user is not None:
-        if unit == "item":
-            raise UsageError(
-                "--max-per-user M protects users, but --unit item protects only items: use --unit user or leave "
-                "--unit out."
-            )
-        return PrivacyUnit.user(max_items=parse_whole_number(max_per_user, name="max_per_user"))
-    if unit == "user":
-        raise UsageError("--unit user requires --max-per-user M, the most items of one user that count.")
-    return PrivacyUnit.item() if unit == "item" else None
 
 
 def whole_number(text: str | None, *, name: str) -> int | None:

@@ -10,17 +10,9 @@ import click
 from anonhist.catalogue import MECHANISM_OPTIONS, takers
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
-from anonhist.terminal.decorators import (
-    Number,
-    OneOf,
-    Protection,
-    WholeNumber,
-    as_one,
-    catalogue_option,
-    given_alone,
-    listed,
-)
+from anonhist.terminal.decorators import Number, OneOf, WholeNumber, as_one, catalogue_option, given_alone, listed
 from anonhist.terminal.destinations import AskedPage, Outputs
+from anonhist.terminal.protection import MostItems, Protection, bound_options
 from anonhist.terminal.reading import Format, reading_of
 
 # The help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
@@ -164,6 +156,16 @@ def _max_per_user_option(told: str) -> Callable[[Any], Any]:
     return click.option("--max-per-user", type=int, metavar="M", help=told)
 
 
+_max_or_auto_option = click.option(
+    "--max-per-user",
+    type=MostItems(),
+    metavar="M|auto|from:FILE",
+    help="Count at most M items of each user; protects users instead of single items. auto: choose M privately, with a "
+    "share of epsilon, by weighing rows left out against noise; requires --expected-items. The stated errors do not "
+    "include rows left out. from:FILE: the M of an earlier release, at no cost.",
+)
+
+
 _max_count_option = click.option(
     "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
 )
@@ -186,15 +188,17 @@ def protection_options(
     units: tuple[str, ...] = _UNITS,
     *,
     has_name: bool = False,
+    may_choose: bool = False,
 ) -> Callable[[Any], Any]:
     """Return the options of the protected unit, with this help text; a command gets them as ``protection``.
 
-    ``has_name`` adds --unit-name.
+    ``has_name`` adds --unit-name, ``may_choose`` the choice of a bound.
     """
+    given = _max_per_user_option("Count at most M items of each user; protects users instead of single items.")
     return as_one(
         "protection",
         click.option("--unit", type=OneOf(units), help=told),
-        _max_per_user_option("Count at most M items of each user; protects users instead of single items."),
+        *((_max_or_auto_option, *bound_options) if may_choose else (given,)),
         *([_max_count_option] if "label" in units else []),
         *([_unit_name_option] if has_name else []),
         relation_option,

@@ -19,8 +19,9 @@ import click
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.kinds import kind_of_value
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.decorators import Protection, as_typed, one_character, options_of, perhaps, refuse_given
+from anonhist.terminal.decorators import as_typed, one_character, options_of, perhaps, refuse_given
 from anonhist.terminal.output import Bars, say_line
+from anonhist.terminal.protection import Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from anonhist.ingest.files import SparkFiles
     from anonhist.ingest.source import Source
     from anonhist.profiles import Profile
+    from anonhist.profiles.chosen_bound import ChosenBound
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.releases.made import One, ReleaseByGroup
@@ -152,15 +154,21 @@ def limits_of(**asked: Any) -> EngineLimits | None:
 
 
 def profile_of_source(
-    sources: tuple[str, ...], reading: dict[str, Any], protection: Protection, bars: Bars, *, count_users: bool = False
+    sources: tuple[str, ...],
+    reading: dict[str, Any],
+    protection: Protection,
+    bars: Bars,
+    *,
+    bound: int | ChosenBound | None = None,
+    count_users: bool = False,
 ) -> Profile:
-    """Read the source according to the options, or several parts."""
+    """Read the source according to the options, or several parts; ``bound`` is instead of the number of the options."""
     from anonhist.ingest import read_profile
 
     held, said = held_source(sources[0], reading)
     return read_profile(
         held if len(sources) == 1 else [Path(source) for source in sources],
-        max_per_user=protection.max_per_user,
+        max_per_user=protection.max_per_user if bound is None else bound,
         count_users=count_users,
         unit=protection.unit,
         notify=bars.notify,

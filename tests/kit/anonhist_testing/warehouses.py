@@ -16,7 +16,8 @@ from anonhist.ingest.columns import Header, Opened
 from anonhist.ingest.group_names import UNGROUPED, Grouping, parts_of, with_periods
 from anonhist.ingest.group_values import Part
 from anonhist.ingest.plain_types import with_plain_types
-from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, units_query
+from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query
+from anonhist.ingest.unit_sizes import units_query
 from anonhist.ingest.where import filtered
 from anonhist.ingest.windows import increments_query
 from anonhist.profiles import Bounded

@@ -17,6 +17,7 @@ from anonhist.ingest.protection import Protection
 from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.profiles.grouped import GroupedProfile, parse_levels
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import found_digest
@@ -41,7 +42,7 @@ def read_groups(
     label: str | None = None,
     count: str | None = None,
     user: str | None = None,
-    max_per_user: int | None = None,
+    max_per_user: int | ChosenBound | None = None,
     max_groups_per_user: int | None = None,
     max_groups_per_label: int | None = None,
     other: str | None = None,
@@ -92,7 +93,8 @@ def read_groups(
         items, and groups cannot be combined.
     max_per_user
         The number of items of each user that count, over all groups together; or, with ``max_groups_per_user``, in each
-        group.
+        group. A :class:`ChosenBound` spends a share of the budget on choosing one for all groups, as for
+        :func:`read_profile`: for listed groups without crossing levels.
     max_groups_per_user
         The number of groups in which a user's items count.
     max_groups_per_label
@@ -128,7 +130,7 @@ def read_groups(
         several times in totals, which takes one more query. Both are private: for the operator alone, as for
         :func:`read_profile`.
     randomness
-        Privacy randomness of :class:`FindGroups`; the operating system's by default.
+        Privacy randomness of :class:`FindGroups` and :class:`ChosenBound`; the operating system's by default.
     ledger, dataset, purpose, run_id
         With :class:`FindGroups`: the ledger to charge before the units of any group are counted, as for
         :func:`release`; by default the one in the environment variable ``ANONHIST_LEDGER``, if any. Each call is

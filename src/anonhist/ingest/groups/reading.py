@@ -26,7 +26,6 @@ from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of, nam
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
-    bounded_units,
     check_sums,
     check_whole,
     counts_query,
@@ -38,7 +37,9 @@ from anonhist.ingest.query import (
     record_batches,
     whole_column,
 )
+from anonhist.ingest.unit_sizes import bounded_units, sizes_of_users
 from anonhist.ingest.warehouses import batch_of_postgresql, is_postgresql
+from anonhist.mechanisms.bound_choosing import prepare_choice
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.numeric.arrays import sum_equal
@@ -247,6 +248,9 @@ def _memory() -> int | None:
         return None
 
 
+_GIVEN_BOUND = (
+    "A bound is chosen for listed groups without crossing levels or an excess: leave these out, or give `max_per_user`."
+)
 _NONE_COUNTS = "No item is in any of the groups: check how they are written in the data, and that dates are YYYY-MM-DD."
 
 
@@ -271,7 +275,12 @@ def read_recorded(
     tells = levels is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
     rows = rows_of_groups(source, protection, groups, to_find=finding is not None)
-    asks_again = finding is not None or levels is Levels.CROSSING or tells or count_units
+    choice = None
+    if protection.choice is not None:
+        if rows is None or levels is Levels.CROSSING or count_units:
+            raise UsageError(_GIVEN_BOUND)
+        choice = prepare_choice(protection.choice, unit, profiles=len(rows) + (protection.grouping.other is not None))
+    asks_again = any((finding, choice, levels is Levels.CROSSING, tells, count_units))
     with source.open(protection, twice=asks_again, progress=progress) as opened:
         columns = columns_of_groups(opened, source, protection, rows, levels=levels, bounded=bounded)
         grouping = columns.grouping
@@ -281,6 +290,12 @@ def read_recorded(
             grouping = grouping.of_found(found, have_totals=levels is not None)
             check_memory(len(grouping.groups))
         columns = replace(columns, grouping=grouping)
+        if choice is not None:
+            # Every failure from here on may depend on what is chosen.
+            recorded.keep()
+            most = choice.draw(sizes_of_users(events, columns, choice.asked.largest), source=randomness)
+            protection, columns = protection.bounded_to(most), replace(columns, max_per_user=most)
+            unit = protection.protected
         own = tuple(part.name for part in parts)
         key, where = protection.order_key, protection.said_where
 
@@ -309,6 +324,7 @@ def read_recorded(
         levels=levels,
         above=above,
         units=units,
+        choice=protection.choice,
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -13,8 +15,10 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.user_labels import read_user_labels
 from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
+from anonhist.mechanisms.bound_choosing import PreparedChoice
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist_testing.way_in.distances import capped_l1, increments_l1, sorted_l1_of_groups, sorted_l1_of_profiles
 from anonhist_testing.way_in.tables import Role, Unit, Use
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from anonhist_testing.way_in.sources import Source
 
 KEY = "0123456789abcdef" * 2
+_CHOOSES = (0, 1, 2, 4)
 DAYS = tuple(str(date(2026, 11, 1) + timedelta(days)) for days in range(92))
 MONTHS = ("2026-10", "2026-11", "2026-12", "2027-01")
 THRESHOLDS = (1, 3, 10)
@@ -169,6 +174,33 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def _chosen(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+    """Read with a bound that is chosen: return what it is chosen by, and the profile, whose bound is always 2."""
+    found: list[Mapping[int, int]] = []
+
+    def draw(_: PreparedChoice, sizes: Mapping[int, int], **__: Any) -> int:
+        found.append(sizes)
+        return 2
+
+    asked = ChosenBound(1, 100, candidates=(1, 2, 4))
+    with patch.object(PreparedChoice, "draw", draw):
+        profile = read_profile(source, label="what", max_per_user=asked, **said, **_BOUNDED)
+    return profile, found[0]
+
+
+def _of_choices(few: Any, more: Any, rows: int) -> list[Measure]:
+    """Measure the items that count, and the differences of what bounds keep, by which one is chosen."""
+    kept = [
+        {bound: sum(min(size, bound) * many for size, many in each[1].items()) for bound in _CHOOSES}
+        for each in (few, more)
+    ]
+    own = [
+        Measure(abs(kept[1][high] - kept[1][low] - kept[0][high] + kept[0][low]), min(high, rows) - min(low, rows))
+        for low, high in pairwise(_CHOOSES)
+    ]
+    return [Measure(sorted_l1_of_profiles(few[0], more[0]), min(2, rows)), *own]
+
+
 def _filtered(read: Callable[..., Any], **asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
     """Return a function that reads the rows that a condition on the column of groups keeps."""
 
@@ -213,6 +245,7 @@ PROFILES = (
         _profile(max_per_user=1, **_BOUNDED),
         _of_profiles(lambda rows: min(1, rows)),
     ),
+    Entrance("profile of users with a chosen bound", {"who": _NAME, "what": _LABEL}, _user(5), _chosen, _of_choices),
     Entrance(
         "profile of users in order",
         {"when": _ORDER, "who": _NAME, "what": _LABEL},

@@ -1,0 +1,61 @@
+"""How many items, or groups, each unit has before any bound: what a bound leaves out, and what chooses one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonhist.ingest.group_names import GROUP, group_keys, in_few_groups_of_users, in_groups
+from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of
+from anonhist.ingest.query import Columns, fetch, is_item, named_rows, whole_numbers
+from anonhist.profiles import Bounded, BoundedUnits, Profile
+
+
+def bounded_units(table: Any, columns: Columns, of: Bounded, bound: int) -> BoundedUnits:
+    """Return the number of groups, or items, of each unit, from a table whose values all have names and are counts."""
+    numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, of))]
+    return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
+
+
+def units_query(table: Any, columns: Columns, of: Bounded) -> Any:
+    """Return the lazy query (items, users): how many units have each number of bounded things, before any bound."""
+    import narwhals as nw
+
+    selected, grouping = {"label": as_text(table, columns.label)}, columns.grouping
+    if grouping.parts:
+        selected |= group_keys(table, grouping.parts)
+    if of.unit == "user":
+        selected["user"] = identity_of(table, str(columns.user))
+        rows = table.select(**selected).filter(is_item(columns))
+    elif columns.rows == "counts":
+        _, number = whole_numbers(table, columns.count or "count")
+        rows = table.select(**selected, count=number).filter(nw.col("count") > 0)
+    else:
+        rows = table.select(**selected)
+    if of.unit == "label" and not columns.keep_null:
+        rows = rows.filter(~nw.col("label").is_null())
+    rows = in_groups(rows, grouping, keep_null=columns.keep_null) if grouping.parts else rows
+    if of.part == "group":
+        rows = rows.group_by(of.unit, GROUP).agg(items=nw.len())
+    numbers, units = f"{of.part}s", f"{of.unit}s"
+    counted = rows.group_by(of.unit).agg(nw.len().alias(numbers))
+    return counted.group_by(numbers).agg(nw.len().alias(units)).select(numbers, units)
+
+
+def sizes_of_users(table: Any, columns: Columns, largest: int) -> dict[int, int]:
+    """Return how many users have each number of items before any bound, numbers above ``largest`` as that.
+
+    If users count in few groups, with a bound in each, it is how many pairs of a user and such a group have them. They
+    are the rows that a reading bounds, so values without a name are refused here, whatever bound is chosen.
+    """
+    import narwhals as nw
+
+    rows, within, most = named_rows(table, columns), ["user"], columns.grouping.groups_per_user
+    if most is not None:
+        rows, within = in_few_groups_of_users(rows, most, columns.order_key), ["user", GROUP]
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    users = rows.group_by(*within).agg(*(nw.col(name).min() for name in flags), items=nw.len())
+    items = nw.when(nw.col("items") > largest).then(nw.lit(largest)).otherwise(nw.col("items"))
+    sizes = users.with_columns(size=items).group_by("size", *flags).agg(users=nw.len())
+    found = fetch(sizes.select("size", "users", *flags))
+    check_named(all(all(row[2:]) for row in found))
+    return {int(size): int(many) for size, many, *_ in found}

@@ -1,0 +1,211 @@
+"""The choice of how many items of each user count: its exact privacy loss, what it decides, and what it refuses."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anonhist as ah
+from anonhist.errors import UsageError
+from anonhist.mechanisms import FrobeniusMechanism, bound_choosing
+from anonhist.mechanisms.bound_choosing import PreparedChoice, prepare_choice
+from anonhist.mechanisms.choosing import nested_scores, pmf_by_scores
+from anonhist.mechanisms.releasing import AskedRelease
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_equal
+
+ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+# ε₁ = 1.
+ASKED = ChosenBound(10, 1_000, candidates=(1, 2, 5))
+SIZES = range(9)
+NOISES = (0, 0, 0), (1, 2, 5), (3, 3, 4), (0, 7, 9), (9, 2, 0)
+Sizes = tuple[int, ...]
+
+
+def choice_with(noise: Sequence[int], *, groups: int = 1) -> PreparedChoice:
+    own = dict(zip(ASKED.candidates, noise, strict=True))
+    release = AskedRelease(10).prepared(PrivacyUnit.user(max_items=5), choice=ASKED)
+    return PreparedChoice(ASKED, PrivacyUnit.user(max_items=5, groups=groups), dict.fromkeys(own, release), own)
+
+
+def chances(choice: PreparedChoice, sizes: Iterable[int]) -> np.ndarray[Any, Any]:
+    return np.log(pmf_by_scores(choice.scores(Counter(sizes)), choice.rate))
+
+
+def worst_loss(choice: PreparedChoice) -> float:
+    """Return the largest loss over all data of three users or fewer: one more, or one in the place of another."""
+    worst = 0.0
+    for many in range(3):
+        for others in combinations_with_replacement(SIZES, many):
+            found = [chances(choice, others), *(chances(choice, (*others, own)) for own in SIZES)]
+            # Rows 1, 2, … are replaced by each other.
+            worst = max(worst, *(float(np.abs(one - other).max()) for one in found for other in found))
+    return worst
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_neighbors_lose_at_most_the_budget_of_the_choice(noise: Sequence[int]) -> None:
+    assert worst_loss(choice_with(noise)) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("noise", NOISES[1:3])
+def test_in_groups_a_user_counts_in_each(noise: Sequence[int]) -> None:
+    choice = choice_with(noise, groups=3)
+    lost = [np.abs(chances(choice, others) - chances(choice, (*others, 9, 9, 9))).max() for others in ((), (1, 5, 5))]
+    assert max(lost) <= 1
+
+
+def _without_half(choice: PreparedChoice) -> PreparedChoice:
+    return replace(choice, asked=replace(choice.asked, epsilon=20))
+
+
+def test_the_enumeration_finds_a_rate_that_is_twice_too_high() -> None:
+    assert max(worst_loss(_without_half(choice_with(noise))) for noise in NOISES) > 1.2
+
+
+@pytest.mark.parametrize("divisor", [lambda *_: 1, min], ids=["none", "smaller"])
+def test_the_enumeration_finds_a_wrong_divisor(divisor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(losses: Sequence[int], bounds: Sequence[int]) -> list[Fraction]:
+        pairs = list(zip(losses, bounds, strict=True))
+        return [max(Fraction(q - p, divisor(own, other)) for p, other in pairs) for q, own in pairs]
+
+    monkeypatch.setattr(bound_choosing, "nested_scores", wrong)
+    assert max(worst_loss(choice_with(noise)) for noise in NOISES) > 1.2
+
+
+def test_scores_are_what_the_definition_says() -> None:
+    losses, bounds = [7, 3, 3, 20], [1, 2, 4, 9]
+    by_hand = [Fraction(4), Fraction(0), Fraction(0), Fraction(17, 5)]
+    assert nested_scores(losses, bounds) == by_hand
+
+
+def test_draws_have_the_probabilities_that_are_enumerated() -> None:
+    choice, sizes = choice_with((3, 3, 4)), Counter((1, 2, 7))
+    source = SeededSource(3)
+    drawn = np.array([choice.draw(sizes, source=source) for _ in range(4_000)])
+    pmf = pmf_by_scores(choice.scores(sizes), choice.rate)
+    places = np.searchsorted(ASKED.candidates, drawn)
+    assert_pmf_equal(places.tolist(), dict(enumerate(pmf.tolist())))
+
+
+def test_kept_rows_are_weighed_and_rows_beyond_the_largest_candidate_are_not() -> None:
+    choice = choice_with((10, 20, 30))
+    assert choice.losses({1: 4, 3: 2, 5: 1}) == [10 - 7 + 3, 20 - 10 + 6, 30 - 15 + 15]
+    assert choice.losses({9: 1}) == choice.losses({5: 1})
+
+
+def test_large_data_get_the_bound_with_the_least_loss() -> None:
+    asked = ChosenBound(1, 10**6)
+    choice = prepare_choice(asked, PrivacyUnit.user(max_items=asked.largest))
+    assert choice.draw({5: 200_000}) == 8
+    assert choice.draw({300: 3_000}) == 128
+    assert choice.draw({1: 10**6}) == 1
+
+
+def test_noise_is_public_and_the_same_in_every_call() -> None:
+    asked = ChosenBound("0.5", 5_000, candidates=(1, 4))
+    unit = PrivacyUnit.user(max_items=4)
+    first = prepare_choice(asked, unit).noise
+    bound_choosing._noise.cache_clear()
+    assert prepare_choice(asked, unit).noise == first
+    assert 0 < first[1] < first[4]
+
+
+def test_candidates_that_need_more_than_the_budget_go_whatever_the_data() -> None:
+    unit = PrivacyUnit.user(max_items=2**20)
+    asked = ChosenBound("0.001", 100, candidates=(1, 2**20))
+    assert [*prepare_choice(asked, unit).releases] == [1]
+    with pytest.raises(UsageError, match="too small"):
+        prepare_choice(replace(asked, epsilon="0.000001"), unit)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"epsilon": 0}, "epsilon"),
+        ({"share": 1}, "below 1"),
+        ({"expected_items": 0}, "expected_items"),
+        ({"candidates": (3,)}, "from 2 to 64"),
+        ({"candidates": (4, 2)}, "ascending"),
+        ({"candidates": "auto"}, "must be a list"),
+        ({"mechanism": "isotonic"}, "not for 'isotonic'"),
+        ({"relation": "substitute"}, "NeighboringRelation"),
+    ],
+)
+def test_impossible_requests_are_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        ChosenBound(**{"epsilon": 1, "expected_items": 100, **given})
+
+
+def bounded(asked: ChosenBound) -> Profile:
+    return Profile([1, 3], [5, 2], unit=PrivacyUnit.user(max_items=2), choice=asked)
+
+
+SMALL = ChosenBound(1, 100, candidates=(1, 2, 5))
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("mechanism", ["auto", "frobenius", "privhist"])
+def test_a_release_states_what_the_choice_spent(relation: NeighboringRelation, mechanism: Any) -> None:
+    asked = replace(SMALL, relation=relation, mechanism=mechanism)
+    released = ah.release(bounded(asked), epsilon=1, relation=relation, mechanism=mechanism, simulations=0)
+    told = released.guarantee
+    assert told.epsilon == 1
+    assert told.spending[0] == ("choosing how many items of each user count", Fraction(1, 10))
+    assert sum(spent for _, spent in told.spending[1:]) == Fraction(9, 10)
+    assert "chosen privately among 1, 2, 5, with ε = 0.1" in released.reason
+    made: Any = released.mechanism
+    assert made.bound_choice == asked
+    assert type(made).from_parameters(made.parameters) == made
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"epsilon": 2}, "another release"),
+        ({"mechanism": "frobenius"}, "another release"),
+        ({"relation": SUBSTITUTE}, "another release"),
+        ({"public_cap": 9}, "public_cap"),
+        ({"excess_share": "0.1"}, "excess_share"),
+        ({"unit": PrivacyUnit.user(max_items=5)}, "unit"),
+        ({"epsilon": None, "mechanism": FrobeniusMechanism(1, PrivacyUnit.user(max_items=2))}, "epsilon"),
+    ],
+)
+def test_a_profile_with_a_chosen_bound_is_released_as_it_was_chosen(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        ah.release(bounded(SMALL), **{"epsilon": 1, **given})
+
+
+def test_nothing_releases_such_a_profile_without_stating_the_choice() -> None:
+    for profile in (bounded(SMALL), bounded(SMALL).with_unit(PrivacyUnit.user(max_items=2))):
+        with pytest.raises(UsageError, match="chose how many items"):
+            FrobeniusMechanism(1, PrivacyUnit.user(max_items=2)).release(profile)
+        with pytest.raises(UsageError, match="chose how many items"):
+            ah.private.entropy(profile, epsilon=1, unit=profile.unit)
+
+
+@pytest.mark.parametrize("name", ["choice_share", "choice_candidates", "choice_items"])
+def test_damaged_parameters_are_refused(name: str) -> None:
+    made = AskedRelease(1).prepared(PrivacyUnit.user(max_items=2), choice=SMALL).mechanism
+    for value in ("x", 0, None, "1,,2", "5,2"):
+        with pytest.raises(UsageError):
+            type(made).from_parameters({**made.parameters, name: value})
+    with pytest.raises(UsageError, match="together"):
+        type(made).from_parameters({key: value for key, value in made.parameters.items() if key != name})
+    with pytest.raises(UsageError, match="a candidate of it"):
+        type(made).from_parameters({**made.parameters, "bound": 3})
+
+
+def test_the_loss_of_the_choice_is_attained() -> None:
+    # Losses near the budget show that the enumeration covers the worst neighbors.
+    assert max(worst_loss(choice_with(noise)) for noise in NOISES) > 0.5
+    assert math.isclose(float(ASKED.spent), 1)
