@@ -61,9 +61,9 @@ def weight_of(mechanism: Mechanism) -> float:
 
 def moved_to(drawn: Release, profile: Profile, guarantee: Guarantee) -> Release:
     """Return the release of an adjusted profile, which is a function of all levels."""
-    own = {"draw": None, "evidence": None, "recorded_error": None}
     moved = Profile(profile.counts, profile.prevalences, unit=guarantee.unit.total_unit)
-    return replace(drawn, profile=moved, guarantee=guarantee, unadjusted=drawn, **own)
+    made = replace(drawn, profile=moved, guarantee=guarantee, unadjusted=drawn, recorded_error=None)
+    return replace(made, draw=None, evidence=None)
 
 
 def distance(one: Curves, other: Curves, weights: Sequence[float]) -> float:
@@ -126,11 +126,12 @@ def _raise_total(design: Design, curves: Curves, total: Group, weights: Sequence
     return True
 
 
-def _corners(curves: Curves, groups: Sequence[Group]) -> tuple[Floats | Ints, Floats, Ints]:
+def _corners(curves: Curves, groups: Sequence[Group]) -> tuple[Ints, Floats, Ints]:
     """Return the ends and heights of the steps of several curves, and the place of each curve."""
     found = [curves[group] for group in groups]
     sizes = [curve.ends.size for curve in found]
-    ends, heights = (np.concatenate(each) for each in zip(*((one.ends, one.heights) for one in found), strict=True))
+    ends = np.concatenate([curve.ends for curve in found])
+    heights = np.concatenate([curve.heights for curve in found])
     return ends, heights, np.repeat(np.arange(len(found)), sizes)
 
 
@@ -193,8 +194,8 @@ def _adding_up(numbers: list[Floats], above: list[Ints], weights: Sequence[float
     spreads: list[Floats] = []
     for depth in range(len(numbers) - 2, -1, -1):
         size = numbers[depth].size
-        sums.insert(0, np.bincount(above[depth], best[0], minlength=size))
-        spreads.insert(0, np.bincount(above[depth], spread[0], minlength=size))
+        sums.insert(0, np.bincount(above[depth], best[0], minlength=size).astype(np.float64))
+        spreads.insert(0, np.bincount(above[depth], spread[0], minlength=size).astype(np.float64))
         precision = weights[depth] + 1 / spreads[0]
         best.insert(0, (weights[depth] * numbers[depth] + sums[0] / spreads[0]) / precision)
         spread.insert(0, 1 / precision)
