@@ -181,7 +181,7 @@ grouping_options = as_one(
     click.option(
         "--no-consistent",
         is_flag=True,
-        help="With --levels crossing: leave totals and groups as drawn, even if noise makes them contradict each other.",
+        help="With --levels crossing: leave totals and groups as drawn, even where noise makes them contradict.",
     ),
     made=Asked.of,
 )

@@ -369,7 +369,7 @@ class GroupedRelease(ReleaseByGroup[Release]):
             guarantee=whole,
             found_with=found_with,
             totals=totals,
-            adjusted=None if adjusted is None else MappingProxyType(dict(adjusted)),
+            adjusted=None if adjusted is None else dict(adjusted),
             # This includes what holds for all groups, and their number, if it is bounded.
             excess=excess
             and replace(excess, guarantee=whole, groups=len(releases) if excess.of.part == "group" else None),
