@@ -207,6 +207,8 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
         ((*GOOD, "--groups", "a", "--level-shares", "0.5,0.5"), 2, "splits ε among crossing levels"),
         ((*GOOD, "--groups", "a", "--levels", "crossing", "--level-shares", "1"), 2, "2 numbers that add up to 1"),
         ((*GOOD[:-2], "--max-groups-per-label", "2"), 2, "--max-groups-per-label requires --by"),
+        ((*GOOD[:-2], "--no-consistent"), 2, "--no-consistent requires --by"),
+        ((*GOOD, "--groups", "a", "--levels", "nested", "--no-consistent"), 2, "requires --levels crossing"),
         (
             (*GOOD, *LABELS, "--groups", "a"),
             2,
@@ -419,3 +421,20 @@ def test_a_damaged_file_of_groups_is_no_data(cli: Cli, folder: Path) -> None:
     done = cli("estimate", "entropy", "cut.json", "--group", "fall")
     assert (done.returncode, done.stdout) == (3, "")
     assert "'cut.json' is not a release that can be read: it is not valid JSON." in done.stderr
+
+
+def test_crossing_levels_agree_unless_that_is_not_wanted(cli: Cli, folder: Path) -> None:
+    asked = (*GOOD, "--groups", "spring,fall", "--levels", "crossing", "-o", "out.json")
+    done = cli(*asked, "--report", "out.html")
+    assert done.returncode == 0, done.stderr
+    told = "Then numbers were adjusted, at no cost, so that each total is at least each of its groups"
+    assert told in " ".join(done.stdout.split())
+    assert told in " ".join((folder / "out.html").read_text(encoding="utf-8").split())
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    assert release[()].n == release["spring"].n + release["fall"].n
+    done = cli(*asked, "--force", "--no-consistent")
+    assert "also by noise." in " ".join(done.stdout.split())
+    drawn = read(folder / "out.json")
+    assert isinstance(drawn, GroupedRelease)
+    assert not drawn.is_consistent

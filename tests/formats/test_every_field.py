@@ -28,7 +28,7 @@ BY_DEFAULT |= {"Release.evidence", "Estimate.statement", "Statement.holds", "Sta
 # A release is one; only several together have parts.
 BY_DEFAULT |= {"Guarantee.parts"}
 # Of releases of groups alone, where it is how many there are.
-BY_DEFAULT |= {"Excess.groups"}
+BY_DEFAULT |= {"Excess.groups", "Release.unadjusted", "ReleaseError.around"}
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 USER = PrivacyUnit.user(max_items=3)
 

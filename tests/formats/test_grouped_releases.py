@@ -23,6 +23,7 @@ from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import Group, GroupedProfile
+from anonhist.releases.content import content_digest
 from anonhist.releases.grouped import GroupedRelease, NestedTotals
 from anonhist.report.wording import describe_excess
 
@@ -188,6 +189,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 }
 
 
+ADJUSTED = {"group": [], "profile": {"counts": [99], "prevalences": [1]}}
 BAD_LEVELS: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
     "no field": ("nested", lambda top: top.pop("nested"), "exactly the fields"),
     "nor the other": ("nested", lambda top: top.pop("crossing"), "exactly the fields"),
@@ -201,8 +203,37 @@ BAD_LEVELS: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
     "no level": ("crossing", lambda top: top["crossing"].pop(), "need the total of each"),
     "level": ("crossing", lambda top: top["crossing"].append(7), "a level"),
     "no lists": ("crossing", lambda top: top.update(crossing=7), "must be lists"),
+    "no adjusted": ("crossing", lambda top: top.pop("adjusted"), "exactly the fields"),
+    "adjusted sums": ("nested", lambda top: top.update(adjusted=[]), "belong to crossing levels"),
+    "adjusted no list": ("crossing", lambda top: top.update(adjusted={}), "must be lists"),
+    "adjusted twice": ("crossing", lambda top: top.update(adjusted=[ADJUSTED] * 2), "listed twice"),
+    "adjusted otherwise": ("crossing", lambda top: top.update(adjusted=[ADJUSTED]), "do not follow"),
+    "adjusted stranger": ("crossing", lambda top: top.update(adjusted=[ADJUSTED | {"group": ["z"]}]), "do not follow"),
+    "adjusted without": ("crossing", lambda top: top.update(adjusted=[{"group": []}]), "exactly the fields"),
     "epsilon": ("crossing", lambda top: top["crossing"][0]["release"]["guarantee"].update(epsilon="1/9"), "epsilon"),
 }
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_adjusted_numbers_are_written_and_read_beside_those_that_were_drawn(ending: str, tmp_path: Path) -> None:
+    profiles = {(g,): Profile.from_counts([3, 1, 1]) for g in "abc"}
+    above = GroupedProfile((), {(): Profile.from_counts([3, 3, 3, 2, 2, 2])}, unit=PrivacyUnit.item())
+    own = {"unit": PrivacyUnit.item(), "levels": Levels.CROSSING, "above": (above,)}
+    release = release_groups(GroupedProfile(("g",), profiles, **own), epsilon="0.2", simulations=2).with_error()
+    assert release.is_consistent
+    write(release, tmp_path / f"groups.{ending}")
+    back = read(tmp_path / f"groups.{ending}")
+    assert isinstance(back, GroupedRelease)
+    assert back == release == pickle.loads(pickle.dumps(release))  # noqa: S301  # our own
+    assert {g: each.profile for g, each in back.drawn.items()} == {g: each.profile for g, each in release.drawn.items()}
+    assert content_digest(back) == content_digest(release)
+    drawn = release_groups(GroupedProfile(("g",), profiles, **own), epsilon="0.2", simulations=2, consistent=False)
+    assert to_grouped_document(drawn)["adjusted"] is None
+    with pytest.raises(UsageError, match="no file of its own"):
+        to_document(release["a"])
+    unadjusted = release["a"].unadjusted
+    assert unadjusted is not None
+    assert to_document(unadjusted)["profile"] == to_grouped_document(release)["groups"][0]["profile"]
 
 
 @pytest.mark.parametrize("case", list(BAD_LEVELS))

@@ -68,6 +68,7 @@ class Asked(NamedTuple):
     other_group: str | None
     levels: Levels | None
     level_shares: tuple[Fraction, ...]
+    no_consistent: bool
 
     @classmethod
     def of(
@@ -107,6 +108,8 @@ class Asked(NamedTuple):
         from anonhist.mechanisms.group_planning import parse_level_shares
         from anonhist.profiles.grouped import parse_levels
 
+        if others["no_consistent"] and levels != Levels.CROSSING.value:
+            raise UsageError("--no-consistent requires --levels crossing: other numbers are never adjusted.")
         columns = tuple(name.strip() for name in by.split(","))
         asked = parse_levels(levels)
         given = None if level_shares is None else level_shares.split(",")
@@ -175,6 +178,11 @@ grouping_options = as_one(
         metavar="S,…",
         help="With --levels crossing: shares of epsilon, first for the total of everything, then for the groups of the "
         "first column, and so on.  [default: equal]",
+    ),
+    click.option(
+        "--no-consistent",
+        is_flag=True,
+        help="With --levels crossing: leave totals and groups as drawn, even where noise makes them contradict.",
     ),
     made=Asked.of,
 )
@@ -286,7 +294,8 @@ def release_groups_of(
                 )
             if ready.choice is not None:
                 prepared = replace(prepared, unit=grouped.unit)
-            released = release_prepared(grouped, prepared).with_receipt(recorded.receipt)
+            released = release_prepared(grouped, prepared, consistent=not asked.no_consistent)
+            released = released.with_receipt(recorded.receipt)
             del grouped
             released = released.with_error(progress=bars.working)
         write_charged(

@@ -119,7 +119,7 @@ windows_options = as_one(
 
 # This many groups are shown on a terminal.
 _GROUPS_SHOWN = 40
-_NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level_shares")
+_NOT_FOR_WINDOWS = ("find_groups", "find_share", "other_group", "levels", "level_shares", "no_consistent")
 
 
 def asked_of_windows(

@@ -278,6 +278,11 @@ def to_document(release: Release) -> dict[str, Any]:
         raise UsageError(
             "A total of groups is a sum of them, and has no file of its own: save the release of all groups."
         )
+    if release.unadjusted is not None:
+        raise UsageError(
+            "This profile was moved to agree with other groups, and has no file of its own: save the release of all "
+            "groups, or what was drawn for this one, `.unadjusted`."
+        )
     guarantee, error = release.guarantee, release.error
     return {
         "format": FORMAT,
@@ -299,13 +304,13 @@ def to_document(release: Release) -> dict[str, Any]:
         },
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
-        "profile": _profile_document(release.profile),
+        "profile": profile_document(release.profile),
         "order_key": release.order_key,
         "where": release.where,
         "excess": optional(excess_document, release.excess),
         "items": release.items,
         "zeros": release.zeros,
-        "draw": optional(_profile_document, release.draw),
+        "draw": optional(profile_document, release.draw),
         "receipt": optional(receipt_document, release.receipt),
         "error": error_document(error, release.simulations),
     }
@@ -333,8 +338,8 @@ def _release(top: Mapping[str, Any]) -> Release:
     mechanism, guarantee = made.mechanism, made.guarantee
     if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee does not match the guarantee")
-    profile = _profile(guarantee, "the profile", top["profile"])
-    draw = optional(partial(_profile, guarantee, "the draw"), top["draw"])
+    profile = profile_from(guarantee, "the profile", top["profile"])
+    draw = optional(partial(profile_from, guarantee, "the draw"), top["draw"])
     made.check(profile, items, zeros)
     error, simulations = error_from(top["error"])
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
@@ -379,11 +384,13 @@ def _check_draw(mechanism: object, draw: Profile, profile: Profile, zeros: int |
         raise DataError("the draw and the profile must differ in nothing but the prevalences of small counts")
 
 
-def _profile_document(profile: Profile) -> dict[str, list[int]]:
+def profile_document(profile: Profile) -> dict[str, list[int]]:
+    """Return a profile as JSON values."""
     return {"counts": profile.counts.tolist(), "prevalences": profile.prevalences.tolist()}
 
 
-def _profile(guarantee: Guarantee, what: str, value: object) -> Profile:
+def profile_from(guarantee: Guarantee, what: str, value: object) -> Profile:
+    """Return the profile in a document, or refuse an invalid one."""
     fields = mapping(value, {"counts", "prevalences"}, what)
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     return Profile(counts, prevalences, unit=guarantee.unit.total_unit)

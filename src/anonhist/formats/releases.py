@@ -24,6 +24,8 @@ from anonhist.formats.document import (
     from_document,
     how_made,
     made_by,
+    profile_document,
+    profile_from,
     receipt_document,
     to_document,
 )
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     from anonhist.formats.tables import Columns
     from anonhist.mechanisms.window_mechanism import WindowMechanism
+    from anonhist.profiles import Profile
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Release, ReleaseError
 
@@ -144,6 +147,10 @@ _OWN = ("profile", "error", "items", "zeros", "draw")
 _MOST_GROUPS = 10**6
 _SPENT = ("epsilon", "delta")
 _LEVEL = "level"
+_GROUPS_FIELDS = {
+    *("format", "version", "guarantee", "by", "found_with", "excess", "release", "groups", "nested", "crossing"),
+    "adjusted",
+}
 _LISTS = "its grouping columns, its groups and its levels must be lists, and what they share an object"
 
 
@@ -153,7 +160,8 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
     ``release`` has the fields that all groups share, as :func:`~anonhist.formats.document.to_document` writes them;
     ``groups`` has the rest of each. ``guarantee`` states, for people, what holds for all groups together; it follows
     from the others. For levels, ``nested`` has the errors of totals, which are sums of groups, and ``crossing`` has a
-    ``release`` and its ``groups`` for each level above them.
+    ``release`` and its ``groups`` for each level above them. These are as drawn; ``adjusted`` has the profiles of those
+    groups and totals that were moved until all agree, and is null if nothing was compared.
     """
     return {
         "format": GROUPS_FORMAT,
@@ -162,13 +170,14 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
         "by": list(release.by),
         "found_with": None if release.found_with is None else [str(each) for each in release.found_with],
         "excess": optional(excess_document, release.excess),
-        **_level_document(release.level(len(release.by))),
+        **_level_document(release, len(release.by)),
         **_totals_document(release),
+        "adjusted": optional(partial(_adjusted_document, release), release.adjusted),
     }
 
 
-def _level_document(releases: Mapping[Group, Release]) -> dict[str, Any]:
-    documents = {group: to_document(each) for group, each in releases.items()}
+def _level_document(release: GroupedRelease, depth: int) -> dict[str, Any]:
+    documents = {group: to_document(each) for group, each in release.drawn.items() if len(group) == depth}
     first = next(iter(documents.values()))
     return {
         "release": {name: value for name, value in first.items() if name not in _OWN},
@@ -180,7 +189,7 @@ def _totals_document(release: GroupedRelease) -> dict[str, Any]:
     sums: list[dict[str, Any]] | None = None
     levels: list[dict[str, Any]] | None = None
     if isinstance(release.totals, CrossingTotals):
-        levels = [_level_document(release.level(depth)) for depth in range(len(release.by))]
+        levels = [_level_document(release, depth) for depth in range(len(release.by))]
     elif release.totals is not None:
         sums = [
             {"group": list(each), "error": error_document(release[each].error, release[each].simulations)}
@@ -189,11 +198,23 @@ def _totals_document(release: GroupedRelease) -> dict[str, Any]:
     return {"nested": sums, "crossing": levels}
 
 
+def _adjusted_document(release: GroupedRelease, adjusted: Mapping[Group, Profile]) -> list[dict[str, Any]]:
+    drawn = release.drawn
+    return [
+        {"group": list(group), "profile": profile_document(each)}
+        for group, each in adjusted.items()
+        if not _is_same(each, drawn[group].profile)
+    ]
+
+
+def _is_same(one: Profile, other: Profile) -> bool:
+    return np.array_equal(one.counts, other.counts) and np.array_equal(one.prevalences, other.prevalences)
+
+
 def from_grouped_document(document: object) -> GroupedRelease:
     """Rebuild a release of groups, refusing every value that it cannot have."""
-    names = {"format", "version", "guarantee", "by", "found_with", "excess", "release", "groups", "nested", "crossing"}
     check_version(document, GROUPS_FORMAT)
-    top = mapping(document, names, "a release of groups")
+    top = mapping(document, _GROUPS_FIELDS, "a release of groups")
     if top["nested"] is not None and top["crossing"] is not None:
         raise DataError("its levels must be nested or crossing, and not both")
     if not isinstance(top["by"], list):
@@ -213,6 +234,24 @@ def from_grouped_document(document: object) -> GroupedRelease:
         raise DataError(str(error).removesuffix(".")) from None
     if top["guarantee"] != made.guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what holds for all groups together")
+    return made if top["adjusted"] is None else _consistent(made, top["adjusted"])
+
+
+def _consistent(drawn: GroupedRelease, value: object) -> GroupedRelease:
+    """Return the release with its adjusted profiles, or refuse others than those that follow from what was drawn."""
+    if not isinstance(value, list):
+        raise DataError(_LISTS)
+    made = drawn.consistent()
+    listed: dict[Group, Profile] = {}
+    for each in value:
+        fields = mapping(each, {"group", "profile"}, "an adjusted profile")
+        group = new_group(fields["group"], listed)
+        listed[group] = profile_from(drawn.guarantee, "an adjusted profile", fields["profile"])
+    if made.adjusted is None:
+        raise DataError("adjusted profiles belong to crossing levels whose totals and groups can be compared")
+    changed = {group for group, each in made.adjusted.items() if not _is_same(each, drawn[group].profile)}
+    if changed != listed.keys() or not all(_is_same(made.adjusted[group], each) for group, each in listed.items()):
+        raise DataError("the adjusted profiles do not follow from those that were drawn")
     return made
 
 

@@ -49,6 +49,7 @@ def release_groups(
     level_shares: Sequence[EpsilonLike] | None = None,
     excess_share: EpsilonLike | None = None,
     excess_cap: int | None = None,
+    consistent: bool = True,
     simulations: int | None = None,
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
@@ -92,6 +93,10 @@ def release_groups(
         With ``excess_share``: the largest number beyond the bound m that counts for each user or label, ≥ 1; 10·m by
         default. It is public, and the noise grows with it. If groups are bounded it is at most G − m, with G the number
         of groups: no unit has more beyond m, and the excess then has an upper end, too.
+    consistent
+        Whether the numbers of crossing levels are moved until totals and groups agree, where they must, as
+        :meth:`GroupedRelease.consistent` does: True by default. It costs nothing, and intervals hold the moved numbers,
+        too. The drawn release of a group remains its :attr:`Release.unadjusted`.
     simulations
         Number of runs behind the errors of each group, as for :func:`release`.
     source
@@ -151,11 +156,15 @@ def release_groups(
     }
     if prepared.excess is not None:
         own |= {"excess_share": excess_share, "excess_cap": excess_cap}
+    if not consistent:
+        own["consistent"] = False
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
     return charged(
         account,
         lambda: prepared.price(_unpaid(grouped, account)),
-        lambda receipt: release_prepared(grouped, prepared, source=source, progress=progress).with_receipt(receipt),
+        lambda receipt: release_prepared(
+            grouped, prepared, consistent=consistent, source=source, progress=progress
+        ).with_receipt(receipt),
     )
 
 
@@ -175,6 +184,7 @@ def release_prepared(
     grouped: GroupedProfile,
     prepared: PreparedGroups,
     *,
+    consistent: bool = True,
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> GroupedRelease:
@@ -212,7 +222,9 @@ def release_prepared(
         above = {group: each.release for level in found[:-1] for group, each in level.items()}
         totals = CrossingTotals({prefix: above[prefix] for prefix in prefixes_of(own)})
     excess = _release_excess(grouped, prepared.excess, source)
-    return GroupedRelease(grouped.by, own, found_with=_spent(grouped), totals=totals, excess=excess)
+    whole = GroupedRelease(grouped.by, own, found_with=_spent(grouped), totals=totals, excess=excess)
+    # Relations are known for the bounds of the unit, and the data may have been read for smaller ones.
+    return whole.consistent() if consistent and grouped.unit == prepared.unit else whole
 
 
 def _release_excess(

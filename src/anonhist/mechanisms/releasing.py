@@ -293,7 +293,6 @@ def release(
     Examples
     --------
     >>> from anonhist.profiles import Bounded, BoundedUnits, Profile
-    from anonhist.profiles.chosen_bound import ChosenBound
     >>> released = release(Profile.from_counts([8, 8, 3]), epsilon="0.5")
     >>> released.guarantee.epsilon
     Fraction(1, 2)

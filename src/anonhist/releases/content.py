@@ -74,6 +74,8 @@ def _of_groups(release: GroupedRelease) -> dict[str, Any]:
         "found_with": None if found is None else [str(each) for each in found],
         # Totals of nested levels follow from their groups.
         "groups": [[list(group), content(each)] for group, each in release.drawn.items()],
+        # Adjusted numbers follow from those, too, but whether they were published does not.
+        **({} if release.adjusted is None else {"adjusted": True}),
     }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,6 +112,9 @@ class ReleaseError:
     runs_fall_short
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
         on the mechanism: see :func:`~anonhist.releases.made.runs_fall_short`.
+    around
+        The profile around which intervals were made, if the released one was moved to agree with others: they are then
+        stretched to hold its numbers. None if it is the released one.
     released
         The release that these errors describe. Its numbers carry its guarantee; those of another profile carry none.
 
@@ -140,6 +144,7 @@ class ReleaseError:
     items_interval: tuple[int, int] | None = None
     simulated_range: tuple[float, float] | None = None
     runs_fall_short: str = ""
+    around: Profile | None = None
     released: Released | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -179,6 +184,14 @@ class ReleaseError:
             return self
         expected = self.sorted_l1 and replace(self.sorted_l1, guarantee=released.guarantee)
         return replace(self, sorted_l1=expected, released=released)
+
+    def stretched(self, around: Profile, moved: Profile) -> ReleaseError:
+        """Return the errors of a profile that was moved from ``around``, whose errors these are."""
+        if not self.simulations:
+            return replace(self, around=around)
+        levels = np.union1d(self.levels, levels_of(moved))
+        prevalences, k_plus = (self._at(each, levels) for each in (self.prevalence_errors, self.k_plus_errors))
+        return replace(self, around=around, levels=levels, prevalence_errors=prevalences, k_plus_errors=k_plus)
 
     @property
     def expected_range(self) -> tuple[float, float] | None:
@@ -233,17 +246,21 @@ class ReleaseError:
 
         They contain the released value, and the band if there is one.
         """
-        values = profile.cumulative_prevalence(k)
+        values = self._middle(profile).cumulative_prevalence(k)
         if self.band is None:
-            return self._interval(values, self.k_plus_errors, k)
-        return _widen_to_hold(values, *self.band.at(k))
+            found = self._interval(values, self.k_plus_errors, k)
+        else:
+            found = _widen_to_hold(values, *self.band.at(k))
+        return found if self.around is None else _widen_to_hold(profile.cumulative_prevalence(k), *found)
 
     def prevalence_interval(self, profile: Profile, r: NDArray[np.int64]) -> Ends:
         """Return the ends of 95% intervals for φ_r, r ≥ 1, shape (m,)."""
-        values = prevalences_at(profile, r)
+        values = prevalences_at(self._middle(profile), r)
         if self.prevalence_band is None:
-            return self._interval(values, self.prevalence_errors, r)
-        return _widen_to_hold(values, *self.prevalence_band.at(r))
+            found = self._interval(values, self.prevalence_errors, r)
+        else:
+            found = _widen_to_hold(values, *self.prevalence_band.at(r))
+        return found if self.around is None else _widen_to_hold(prevalences_at(profile, r), *found)
 
     def of_zeros(self, zeros: int) -> Estimate:
         """Return φ_0 as released, with its 95% interval."""
@@ -274,7 +291,8 @@ class ReleaseError:
             return _unknown(profile.n, _NO_ITEMS_INTERVAL if self.has_k_plus_intervals else self.why_unknown)
         low, high = (float(end) for end in self.items_interval)
         labels = self.k_plus(profile, 1).interval[1] if self.has_k_plus_intervals else 0.0
-        ends = min(low, float(profile.n)), max(high, float(profile.n), labels)
+        known = float(profile.n), float(self._middle(profile).n)
+        ends = min(low, *known), max(high, *known, labels)
         method = METHOD if self.band is None else BAND_METHOD
         return Estimate(float(profile.n), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, method)
 
@@ -293,6 +311,10 @@ class ReleaseError:
 
     def _promised(self, found: Estimate, number: Profile | int) -> Estimate:
         return found if self.released is None else replace(found, guarantee=self.released.guarantee_of(number))
+
+    def _middle(self, profile: Profile) -> Profile:
+        # An empty profile is false.
+        return profile if self.around is None else self.around
 
     def _interval(self, values: NDArray[np.int64], errors: NDArray[np.float64], level: NDArray[np.int64]) -> Ends:
         if self.why_unknown:
@@ -423,7 +445,7 @@ def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *
     )
 
 
-def _widen_to_hold(values: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> Ends:
+def _widen_to_hold(values: NDArray[np.int64], low: NDArray[Any], high: NDArray[Any]) -> Ends:
     """Widen intervals to contain the released values."""
     return np.minimum(low, values).astype(np.float64), np.maximum(high, values).astype(np.float64)
 

@@ -17,9 +17,11 @@ from anonhist.privacy.parameters import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import Group, prefixes_of, total_of
 from anonhist.profiles.profile import Bounded
+from anonhist.releases.agreement import agreed, moved_to, weight_of
 from anonhist.releases.error import ReleaseError
 from anonhist.releases.excess import Excess
 from anonhist.releases.made import Mechanism, ReleaseByGroup, ReleaseKind, runs_fall_short
+from anonhist.releases.relations import Design, check_adjusted
 from anonhist.releases.release import Release
 from anonhist.releases.runs import generator_of, part_of
 
@@ -278,12 +280,15 @@ class GroupedRelease(ReleaseByGroup[Release]):
         separately, or sums, for which only the errors are given.
     excess
         What the bound on users or labels left out in all groups together, if a share of the budget was spent on it.
+    adjusted
+        The profiles of all levels, moved until totals and groups agree; None to leave them as they were drawn.
 
     Raises
     ------
     UsageError
         If there is no group, a group does not have one name for each column, the releases of a level differ in their
-        mechanism, totals do not belong to the groups, or the excess is for another unit or relation.
+        mechanism, totals do not belong to the groups, or the excess is for another unit or relation; if adjusted
+        profiles are not for crossing levels, or contradict each other.
 
     Notes
     -----
@@ -291,7 +296,8 @@ class GroupedRelease(ReleaseByGroup[Release]):
     Δ groups, where Δ is the largest sorted ℓ1 distance of neighbors over all groups, so δ is the δ of one group times Δ
     or, if smaller, times the number of groups. If groups were found in the data, that cost is added; the guarantee of a
     group's own release names the finding as a condition. Totals of nested levels cost nothing; the costs of crossing
-    levels add up. Proof: docs/proofs/groups.md.
+    levels add up. An adjusted profile is a function of all levels, so its release has the guarantee of all; the drawn
+    one is its :attr:`Release.unadjusted`. Proof: docs/proofs/groups.md.
 
     Examples
     --------
@@ -310,9 +316,11 @@ class GroupedRelease(ReleaseByGroup[Release]):
     found_with: tuple[Fraction, Fraction] | None
     totals: NestedTotals | CrossingTotals | None
     excess: Excess | None
-    _others = ("found_with", "totals", "excess")
-    # Totals are compared as part of the groups that can be asked for.
-    _not_compared = ("totals",)
+    adjusted: Mapping[Group, Profile] | None
+    _drawn: Mapping[Group, Release]
+    _others = ("found_with", "totals", "excess", "adjusted")
+    # Totals and adjusted profiles are compared as part of the groups that can be asked for.
+    _not_compared = ("totals", "adjusted")
 
     def __init__(
         self,
@@ -322,6 +330,7 @@ class GroupedRelease(ReleaseByGroup[Release]):
         found_with: tuple[Fraction, Fraction] | None = None,
         totals: NestedTotals | CrossingTotals | None = None,
         excess: Excess | None = None,
+        adjusted: Mapping[Group, Profile] | None = None,
     ) -> None:
         """Check the groups, and state their joint guarantee."""
         super().__init__(by, _frozen(releases, found_with))
@@ -331,10 +340,12 @@ class GroupedRelease(ReleaseByGroup[Release]):
             raise UsageError(
                 "Levels need the total of each: of everything, then by the first grouping column, and so on."
             )
+        first = next(iter(releases.values()))
         levels: list[tuple[tuple[str, ...], Mapping[Group, Release]]] = [(by, releases)]
         if isinstance(totals, CrossingTotals):
             levels = [(by[:depth], _at(depth, totals.known)) for depth in range(len(by))] + levels
         whole = guarantee_of(levels, found_with=found_with)
+        of_levels = guarantee_of(levels, found_with=None)
         if excess is not None:
             whole = excess.add_to(whole, step=_PROFILES_STEP)
             if excess.of is Bounded.ITEMS_OF_LABELS or not excess.is_of(whole):
@@ -345,14 +356,25 @@ class GroupedRelease(ReleaseByGroup[Release]):
             above = totals.releases(releases, alone)
         elif totals is not None:
             above = dict(totals.known)
+        known = {**_frozen(above, found_with), **self._values}
+        drawn = known if isinstance(totals, CrossingTotals) else dict(self._values)
+        if adjusted is not None:
+            if not isinstance(totals, CrossingTotals):
+                raise UsageError("Only crossing levels are adjusted: others agree as they are.")
+            check_adjusted(Design(tuple(releases), first.mechanism.guarantee.unit), adjusted)
+            moved = {group: moved_to(each, adjusted[group], of_levels) for group, each in drawn.items()}
+            known = _frozen(moved, found_with)
+            vars(self).update(_values=MappingProxyType({group: known[group] for group in releases}))
         vars(self).update(
             guarantee=whole,
             found_with=found_with,
             totals=totals,
+            adjusted=None if adjusted is None else dict(adjusted),
             # This includes what holds for all groups, and their number, if it is bounded.
             excess=excess
             and replace(excess, guarantee=whole, groups=len(releases) if excess.of.part == "group" else None),
-            _known=MappingProxyType({**_frozen(above, found_with), **self._values}),
+            _known=MappingProxyType(known),
+            _drawn=MappingProxyType(drawn),
         )
 
     @property
@@ -388,7 +410,39 @@ class GroupedRelease(ReleaseByGroup[Release]):
     @property
     def drawn(self) -> Mapping[Group, Release]:
         """The releases that were drawn, crossing totals first; the others follow from them."""
-        return self._known if isinstance(self.totals, CrossingTotals) else self._values
+        return self._drawn
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle what was drawn."""
+        return self._again, ({group: self._drawn[group] for group in self},)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether the numbers of crossing levels were moved until totals and groups agree."""
+        return self.adjusted is not None
+
+    def consistent(self) -> GroupedRelease:
+        """Return the release with the numbers of crossing levels moved until totals and groups agree.
+
+        Which relations hold depends on the unit, its bounds and the list of groups alone: see docs/proofs/groups.md. It
+        is post-processing. Other releases, and those in which nothing can be compared, stay as they are.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> clicks = {"query": ["a", "b", "a", "c"], "country": ["DE", "DE", "FR", "FR"]}
+        >>> grouped = ah.read_groups(clicks, label="query", by="country", groups=["DE", "FR"], levels="crossing")
+        >>> release = ah.release_groups(grouped, epsilon=1, consistent=False)
+        >>> agreed = release.consistent()
+        >>> agreed[()].n == agreed["DE"].n + agreed["FR"].n
+        True
+        """
+        if not isinstance(self.totals, CrossingTotals) or self.is_consistent:
+            return self
+        design = Design(self.groups, self.first.mechanism.guarantee.unit)
+        weights = [weight_of(next(iter(self.level(depth).values())).mechanism) for depth in range(len(self.by) + 1)]
+        found = agreed(design, {group: each.profile for group, each in self._drawn.items()}, weights)
+        return self if found is None else self._with_totals(self.totals, self._drawn, found)
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> GroupedRelease:
         """Return the release with the error of each group recorded, as :meth:`Release.with_error` does.
@@ -409,20 +463,25 @@ class GroupedRelease(ReleaseByGroup[Release]):
             return made
         # Their runs are those of the groups, which exist by now.
         return self._with_totals(
-            NestedTotals({prefix: made[prefix].error for prefix in made.totals.known}), made.everything
+            NestedTotals({prefix: made[prefix].error for prefix in made.totals.known}), made.everything, None
         )
 
     def _of_drawn(self, drawn: Mapping[Group, Release]) -> GroupedRelease:
         totals = self.totals
         if isinstance(totals, CrossingTotals):
             totals = CrossingTotals({prefix: drawn[prefix] for prefix in totals.known})
-        return self._with_totals(totals, drawn)
+        return self._with_totals(totals, drawn, self.adjusted)
 
     def _with_totals(
-        self, totals: NestedTotals | CrossingTotals | None, releases: Mapping[Group, Release]
+        self,
+        totals: NestedTotals | CrossingTotals | None,
+        releases: Mapping[Group, Release],
+        adjusted: Mapping[Group, Profile] | None,
     ) -> GroupedRelease:
         own = {group: releases[group] for group in self}
-        return GroupedRelease(self.by, own, found_with=self.found_with, totals=totals, excess=self.excess)
+        return GroupedRelease(
+            self.by, own, found_with=self.found_with, totals=totals, excess=self.excess, adjusted=adjusted
+        )
 
 
 def _at(depth: int, totals: Mapping[Group, Release]) -> dict[Group, Release]:

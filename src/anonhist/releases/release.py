@@ -13,6 +13,7 @@ from anonhist.frozen import Converted, completed, equal_fields, frozen, hash_fie
 from anonhist.numeric.arrays import Floats, Ints
 from anonhist.privacy import (
     Guarantee,
+    PrivacyUnit,
     left_out,
     none_left_out,
     parse_simulations,
@@ -104,6 +105,9 @@ class Release(OneRelease):
         Where the release was charged, if a ledger was used.
     evidence
         What the noisy values show besides the profile, if the mechanism keeps it; :attr:`error` uses it.
+    unadjusted
+        The release as it was drawn, if ``profile`` was moved to agree with the other groups of its release. Intervals
+        are those of ``unadjusted``, stretched to hold the numbers of ``profile``.
 
     Raises
     ------
@@ -140,6 +144,7 @@ class Release(OneRelease):
     items: Converted[SupportsIndex | None, int | None] = named(optional(_released_number), default=None)
     draw: Profile | None = field(default=None, repr=False)
     evidence: Evidence | None = field(default=None, repr=False, compare=False)
+    unadjusted: Release | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -259,6 +264,8 @@ class Release(OneRelease):
 
     def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
         def simulate() -> ReleaseError:
+            if self.unadjusted is not None:
+                return self.unadjusted.error.stretched(self.unadjusted.profile, self.profile).of(self._released)
             if not self.simulations:
                 return ReleaseError.without_runs(self.evidence).of(self._released)
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
@@ -317,7 +324,7 @@ class Release(OneRelease):
         >>> FrobeniusMechanism(1).release(Profile.from_counts([5, 3, 3])).left_out
         ''
         """
-        unit = self.guarantee.unit
+        unit = self._bounded_unit
         # The unit may have more items than were kept for it.
         return left_out(unit if self.excess is None else replace(unit, bound=self.excess.bound))
 
@@ -336,7 +343,7 @@ class Release(OneRelease):
         """
         if self.items is not None:
             return self._of_rows(released_on_its_own(self.items, self.guarantee))
-        found, unit = self._of_rows(self._interval_source.num_items(self.profile)), self.guarantee.unit
+        found, unit = self._of_rows(self._interval_source.num_items(self.profile)), self._bounded_unit
         if unit.max_items is not None:
             return replace(found, assumes=none_left_out(unit))
         if unit.max_count is not None:
@@ -405,7 +412,7 @@ class Release(OneRelease):
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Restrict an estimate to what is known about bounded data."""
-        unit, largest, found = self.guarantee.unit, self.largest_count, self._of_rows(found)
+        unit, largest, found = self._bounded_unit, self.largest_count, self._of_rows(found)
         if unit.max_items is not None:
             return replace(found, assumes=none_left_out(unit))
         if largest is None or (unit.max_count is not None and count <= largest):
@@ -424,6 +431,11 @@ class Release(OneRelease):
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
         return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
 
+    @property
+    def _bounded_unit(self) -> PrivacyUnit:
+        """The unit as it was bounded here: the guarantee of an adjusted release is for all levels together."""
+        return self.guarantee.unit if self.unadjusted is None else self.unadjusted.guarantee.unit
+
     def _of_rows(self, found: Estimate) -> Estimate:
         """Say which rows counted."""
         return found if self.where is None else replace(found, where=self.where)
@@ -431,9 +443,12 @@ class Release(OneRelease):
     @property
     def _interval_source(self) -> ReleaseError:
         """Source of the intervals: for a smoothed release the noisy values alone, so nothing is simulated."""
-        known = self.evidence
-        if self.recorded_error is not None or known is None or known.prevalences is None:
+        drawn = self.unadjusted or self
+        known = drawn.evidence
+        recorded = self.recorded_error or drawn.recorded_error
+        if recorded is not None or known is None or known.prevalences is None:
             return self.error
         if self.zeros is not None and known.zeros is None:
             return self.error
-        return ReleaseError.without_runs(known).of(self._released)
+        found = ReleaseError.without_runs(known)
+        return (found if drawn is self else found.stretched(drawn.profile, self.profile)).of(self._released)

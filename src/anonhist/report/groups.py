@@ -232,9 +232,18 @@ def how_added(release: GroupedRelease) -> str:
             f"Totals are sums of the released groups, at no cost: all levels agree, and a {words.label} of several "
             "groups counts in each of them."
         )
-    return (
+    told = (
         f"Each level was released on its own, with a part of the budget: a {words.label} of several groups counts once "
-        "in a total, and totals differ from the sums of their groups, also by noise."
+        "in a total, and totals differ from the sums of their groups"
+    )
+    if not release.is_consistent:
+        return f"{told}, also by noise."
+    where = f"everything has at least as many {words.labels} as each group, and at most as many as all together"
+    if release.guarantee.unit.kind == "item":
+        where = "each total is at least each of its groups, and has as many items as these together"
+    return (
+        f"{told}. Then numbers were adjusted, at no cost, so that {where}. Intervals are those from before, stretched "
+        "to hold the adjusted numbers."
     )
 
 
