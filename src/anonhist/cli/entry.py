@@ -26,6 +26,7 @@ _CENTRAL = ("check", "count", "curve", "estimate", "plan", "release", "show")
         **{name: f".cli.{name}:{name}" for name in _CENTRAL},
         "compare": ".cli.plan:compare",
         "budget": ".cli.budget:budget",
+        "collect": ".local.collect_commands:collect",
         "degrees": ".graphs.commands:degrees",
         "local": ".local.commands:local",
         "reproduce": ".cli.reproduce:reproduce",

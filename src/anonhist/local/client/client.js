@@ -601,3 +601,201 @@ export function randomizer({ mechanism, epsilon, parameters }) {
   if (!make) throw new RangeError("This client does not know the mechanism of the survey; take a newer one.");
   return make({ epsilon: fraction(epsilon), parameters });
 }
+
+// 4. Collections
+
+/** JSON with sorted keys and without spaces: what digests cover. @param {any} value @returns {string} */
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!value || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
+}
+const digestOf = (/** @type {any} */ value) => hex(sha256(utf8(canonical(value))));
+
+const NO_MEMORY =
+  "This browser does not let the page remember an answer. Without that, an answer could be given twice and cost twice " +
+  "the privacy, so none was given.";
+const NOT_THE_ONE = "The description of this collection is not the one that this page expects; nothing was answered.";
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+const resultOf = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+
+/** Do something in one transaction; what it returns is on disk. @template T
+ * @param {(reports: IDBObjectStore, memories: IDBObjectStore) => Promise<T>} work @returns {Promise<T>} */
+async function remembering(work) {
+  let database;
+  try {
+    if (!globalThis.indexedDB) throw new DOMException("There is no IndexedDB.");
+    const request = indexedDB.open("anonhist", 1);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore("reports", { keyPath: ["collection", "occasion"] });
+      request.result.createObjectStore("memories", { keyPath: "collection" });
+    };
+    database = await resultOf(request);
+    const transaction = database.transaction(["reports", "memories"], "readwrite", { durability: "strict" });
+    const ended = new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve;
+      transaction.onabort = () => reject(transaction.error ?? new DOMException("It was ended."));
+    });
+    ended.catch(() => {});
+    const result = await work(transaction.objectStore("reports"), transaction.objectStore("memories")).catch((error) => {
+      if (!(error instanceof DOMException)) transaction.abort();
+      throw error;
+    });
+    await ended;
+    return result;
+  } catch (error) {
+    throw error instanceof DOMException ? new Error(NO_MEMORY, { cause: error }) : error;
+  } finally {
+    database?.close();
+  }
+}
+
+/** Seconds of waiting, at random, whatever the answer is. @param {number} most @param {number} [least] */
+const pause = (most, least = 0) => new Promise((resolve) =>
+  setTimeout(resolve, 1000 * Math.max(least, (most * systemWords(1)[0]) / 2 ** 32)));
+
+/** What the devices of a collection agree to: the file of `anonhist collect new`. */
+export class Collection {
+  #text;
+  #survey;
+  #times;
+  #randomizer;
+
+  /** Fetch a collection, and refuse any other than the one with this digest. @param {string | URL} url
+   * @param {{digest?: string}} [pinned] */
+  static async load(url, pinned) {
+    const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer" });
+    if (!response.ok) throw new Error("The description of this collection cannot be fetched.");
+    return new Collection(await response.text(), pinned);
+  }
+
+  /** @param {string} text The file @param {{digest?: string}} [pinned] */
+  constructor(text, { digest: expected } = {}) {
+    const { format, version, digest, ...content } = JSON.parse(text);
+    // Python reads no file that names a field twice; here, that and other forms of numbers show in the length.
+    const isPlain = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1") === JSON.stringify(JSON.parse(text));
+    if (format !== "anonhist/collection" || version !== 1) throw new Error("This client cannot read this collection.");
+    if (!isPlain || digestOf(content) !== digest || (expected ?? digest) !== digest) throw new Error(NOT_THE_ONE);
+    const { mechanism, epsilon, title, parameters, digest: survey } = content.survey;
+    if (digestOf({ mechanism, epsilon, title, ...parameters }).slice(0, 32) !== survey) throw new Error(NOT_THE_ONE);
+    const isOnce = content.answers === "once";
+    if (!isOnce && !(Number.isInteger(content.answers) && content.answers > 1)) throw new Error(NOT_THE_ONE);
+    this.#text = text;
+    this.#survey = survey;
+    this.#times = isOnce ? 1 : content.answers;
+    this.#randomizer = randomizer(content.survey);
+    this.digest = digest;
+    Object.freeze(this);
+  }
+
+  /** The content of the file: what pages show of it. */
+  get description() {
+    return JSON.parse(this.#text);
+  }
+
+  /**
+   * The report of an answer: randomized, remembered before it is returned, and the same bytes whenever it is asked for
+   * again. The first answer stands; the answer itself is never stored.
+   *
+   * @param {unknown} value The answer.
+   * @param {{occasion?: string}} [options] With several answers: which one, such as a week.
+   * @returns {Promise<string>} A line of JSON, which may be sent anywhere.
+   */
+  async answer(value, { occasion = "" } = {}) {
+    const code = this.#randomizer.code(value);
+    if ((this.#times > 1) !== (occasion !== "")) {
+      throw new RangeError("Name the occasion of the answer if, and only if, there may be several answers.");
+    }
+    return remembering(async (reports, memories) => {
+      const known = await resultOf(reports.get([this.digest, occasion]));
+      if (known) return known.report;
+      if ((await resultOf(reports.count(this.#mine))) >= this.#times) {
+        throw new RangeError("All answers that this collection asks a person for were given.");
+      }
+      let drawn;
+      const { remember, again, draw } = this.#randomizer;
+      if (remember && again && this.#times > 1) {
+        let memory = await resultOf(memories.get(this.digest));
+        if (!memory) {
+          memory = { collection: this.digest, ...remember(code, systemWords) };
+          await resultOf(memories.add(memory));
+        }
+        drawn = again(memory, systemWords);
+      } else drawn = draw(code, systemWords);
+      const report = this.#line(drawn);
+      await resultOf(reports.add({ collection: this.digest, occasion, report, state: "unsent", tries: 0 }));
+      return report;
+    });
+  }
+
+  /** Whether a report of this occasion is remembered. @param {{occasion?: string}} [options] */
+  async answered({ occasion = "" } = {}) {
+    return remembering(async (reports) => (await resultOf(reports.getKey([this.digest, occasion]))) !== undefined);
+  }
+
+  /** The report of a simulated person. It is not remembered: never give it the answer of a real one.
+   * @param {unknown} value */
+  simulate(value) {
+    return this.#line(this.#randomizer.draw(this.#randomizer.code(value), systemWords));
+  }
+
+  /**
+   * Send the reports that were not sent, each after a random delay. Retries send the same bytes, at most 10 times; 410
+   * drops a report. Nothing is sent, and nothing is said, if the browser asks for privacy and the person was not asked.
+   *
+   * @param {string | URL} url Takes POST requests of one report each.
+   * @param {{consented?: boolean, within?: number}} [options] Whether the person agreed; the longest delay in seconds.
+   */
+  async send(url, { consented = false, within = 10 } = {}) {
+    const wishes = /** @type {any} */ (navigator);
+    if (!consented && (wishes.globalPrivacyControl || wishes.doNotTrack === "1")) return;
+    const all = await remembering((reports) => resultOf(reports.getAll(this.#mine)));
+    await Promise.all(all.filter(({ state }) => state === "unsent").map(async (record) => {
+      await pause(within);
+      while (record.state === "unsent") {
+        const { state, wait } = await post(url, record.report);
+        record.tries++;
+        record.state = state === "unsent" && record.tries >= 10 ? "given up" : state;
+        await remembering((reports) => resultOf(reports.put(record)));
+        if (record.state === "unsent") await pause(2 ** record.tries, wait);
+      }
+    }));
+  }
+
+  get #mine() {
+    return IDBKeyRange.bound([this.digest], [this.digest, []]);
+  }
+
+  /** A report as one line, of the same length for all reports of the survey. @param {Report} report */
+  #line(report) {
+    const id = hex(new Uint8Array(systemWords(2).buffer));
+    const columns = this.#randomizer.columns.map((column) => {
+      const value = report[column.name];
+      const text = "size" in column ? String(value).padStart(String(column.size - 1n).length) : undefined;
+      return `"${column.name}":${text ?? `"${hex(/** @type {Uint8Array} */ (value))}"`}`;
+    });
+    return `{"survey":"${this.#survey}","id":"${id}",${columns.join(",")}}\n`;
+  }
+}
+
+/** Post a report once. @param {string | URL} url @param {string} body */
+async function post(url, body) {
+  let wait = 0, state = "unsent";
+  try {
+    const response = await fetch(url, {
+      method: "POST", body, headers: { "Content-Type": "text/plain" }, credentials: "omit", cache: "no-store",
+      // Browsers refuse longer bodies of requests that outlive the page.
+      referrerPolicy: "no-referrer", keepalive: body.length < 60000,
+    });
+    if (response.ok) state = "sent";
+    if (response.status === 410) state = "dropped";
+    wait = Math.min(Number(response.headers.get("Retry-After")) || 0, 3600);
+  } catch {
+    // Nothing arrived, or nothing came back: it is sent again, and counted once.
+  }
+  return { state, wait };
+}
