@@ -52,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/told":
-            self.site.told.wait(60)
+            self.site.told.wait(300)
         kind, content = self.site.files.get(self.path, ("text/plain", b""))
         if self.path == "/posted":
             self._answer(200, str(len(self.site.posted)).encode())
@@ -117,7 +117,7 @@ def browse(site: Site, tmp_path: Path) -> Browse:
         site.told.clear()
         site.files["/"] = ("text/html", PAGE.format(script=script).encode())
         command = [BROWSER, *FLAGS, f"--user-data-dir={tmp_path / profile}", f"{site.address}/"]
-        subprocess.run(command, capture_output=True, timeout=100, check=True)
+        subprocess.run(command, capture_output=True, timeout=400, check=True)
         return site.result
 
     return run

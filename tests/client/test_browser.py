@@ -1,11 +1,14 @@
 """The client in Chromium: what is remembered, and what is sent."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from anonhist.local.collection_files import read_collection
+from anonhist.local.collection_files import COLLECTION_FILES
 from anonhist.local.wire import reports_of_wire
 
 from .conftest import BROWSER, CLIENT, GOLDEN, Browse, Site
@@ -14,8 +17,8 @@ pytestmark = [
     pytest.mark.full,
     pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed: the client is not tested in a browser"),
 ]
-COLLECTION = read_collection(GOLDEN / "collection.json")
-OPEN = read_collection(GOLDEN / "collection-open.json")
+COLLECTION = COLLECTION_FILES.read(GOLDEN / "collection.json")
+OPEN = COLLECTION_FILES.read(GOLDEN / "collection-open.json")
 LOAD = f'const collection = await Collection.load("/collection.json", {{ digest: "{COLLECTION.digest}" }});'
 LOAD_OPEN = f'const collection = await Collection.load("/collection-open.json", {{ digest: "{OPEN.digest}" }});'
 # Everything that the client stored.
@@ -176,3 +179,43 @@ def test_a_broken_client_is_caught(what: str, browse: Browse, site: Site, tmp_pa
     }
     with pytest.raises(AssertionError):
         checks[what]()
+
+
+def test_the_page_to_try_shows_a_report_and_an_estimate(browse: Browse, site: Site, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "anonhist", "collect", "client", "-o", str(tmp_path / "static"), "--quiet"]
+    subprocess.run(command, check=True)
+    kinds = {".js": "text/javascript", ".html": "text/html", ".json": "application/json"}
+    for path in (tmp_path / "static").iterdir():
+        site.files[f"/{path.name}"] = (kinds.get(path.suffix, "text/plain"), path.read_bytes())
+    line, meaning, shares, width, again = browse("""
+        const frame = document.createElement("iframe");
+        frame.style.width = "390px";
+        frame.src = "/index.html";
+        document.body.append(frame);
+        const until = async (found) => {
+          while (!found()) await new Promise((resolve) => setTimeout(resolve, 20));
+          return found();
+        };
+        const all = (selector) => [...frame.contentDocument.querySelectorAll(selector)];
+        const submit = async (place) => {
+          (await until(() => all("input").length === 4 && all("input")))[place].checked = true;
+          all("form")[0].requestSubmit();
+          await until(() => all("#message")[0].textContent);
+        };
+        await submit(2);
+        const line = all("#line")[0].textContent, meaning = all("#meaning")[0].textContent;
+        all("#more")[0].click();
+        await until(() => all("#shares tr").length === 4);
+        const shares = all("#shares tr").map((row) => row.children[3].textContent);
+        const width = frame.contentDocument.documentElement.scrollWidth;
+        all("#message")[0].textContent = "";
+        await submit(0);
+        return [line, meaning, shares, width, [all("#line")[0].textContent, all("#message")[0].textContent]];""")
+    assert json.loads(line)["report"] in range(4)
+    assert "nobody can tell" in meaning
+    # Of 10,000 people; five standard errors.
+    for told, truth in zip(shares, (50, 30, 15, 5), strict=True):
+        assert abs(int(told.removesuffix("%")) - truth) <= 9
+    assert width <= 390
+    assert again[0] == line
+    assert "same report" in again[1]

@@ -11,7 +11,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.files import read, write
 from anonhist.local import KRR, RAPPOR, Batches, Collection, HeavyHitters, LocalHashing
-from anonhist.local.collection_files import collection_document, collection_from_document, read_collection
+from anonhist.local.collection_files import COLLECTION_FILES, collection_document, collection_from_document
 
 GOLDEN = Path(__file__).parent / "golden"
 DAY = "2026-12-31"
@@ -69,7 +69,7 @@ BAD = [
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_golden_files_are_read_and_written(name: str, tmp_path: Path) -> None:
     golden = GOLDEN / f"{name}.json"
-    assert read(golden) == read_collection(golden) == COLLECTIONS[name]
+    assert read(golden) == COLLECTION_FILES.read(golden) == COLLECTIONS[name]
     write(COLLECTIONS[name], tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == golden.read_bytes()
 
@@ -87,7 +87,7 @@ def test_bad_values_are_refused(place: str, value: Any, sentence: str, tmp_path:
     file = tmp_path / "bad.json"
     file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(DataError, match=sentence):
-        read_collection(file)
+        COLLECTION_FILES.read(file)
 
 
 def test_the_digest_covers_every_field() -> None:

@@ -152,7 +152,7 @@ def _say(collection: Collection, target: str) -> None:
     click.echo(f"Wrote {target}.")
 
 
-_CLIENT_FILES = ("client.js", "client.d.ts", "package.json")
+_CLIENT_FILES = ("client.js", "client.d.ts", "package.json", "index.html", "try.js")
 _CLIENT_EXAMPLES = """
 anonhist collect client -o static/
 """
@@ -168,10 +168,11 @@ def client(*, output: str, force: bool, quiet: bool) -> None:
     """Write the JavaScript client for browsers.
 
     It randomizes answers on the device. It is one module without dependencies, client.js, with its types and a
-    package.json. It fetches nothing but the
-    description of a collection, and sends nothing unless a page asks it to.
+    package.json. It fetches nothing but the description of a collection, and sends nothing unless a page asks it to.
+    index.html is a page to try it: serve the folder, such as by 'python3 -m http.server'.
     """
     from anonhist.formats.atomic import check_free, write_whole
+    from anonhist.local.collection_files import collection_text
 
     folder = Path(output)
     try:
@@ -179,10 +180,20 @@ def client(*, output: str, force: bool, quiet: bool) -> None:
     except OSError:
         raise OutputError(f"The folder {output!r} cannot be made; choose another.") from None
     shipped = files("anonhist.local").joinpath("client")
-    for name in _CLIENT_FILES:
+    contents = {name: shipped.joinpath(name).read_bytes() for name in _CLIENT_FILES}
+    contents["try.json"] = collection_text(_sample()).encode()
+    for name in contents:
         check_free(folder / name, overwrite=force)
-    for name in _CLIENT_FILES:
-        write_whole(folder / name, shipped.joinpath(name).read_bytes(), overwrite=force)
-    if not quiet:
-        for name in _CLIENT_FILES:
+    for name, content in contents.items():
+        write_whole(folder / name, content, overwrite=force)
+        if not quiet:
             click.echo(f"Wrote {folder / name}.")
+
+
+def _sample() -> Collection:
+    """Return the collection of the page to try."""
+    from anonhist.local.collection import Collection
+    from anonhist.local.randomizers.closed import KRR
+
+    survey = KRR(alphabet=["by bus", "by car", "by bicycle", "on foot"], epsilon=1, title="How do you get to work?")
+    return Collection(survey=survey, answers="once", last_day="2099-12-31")

@@ -9,17 +9,20 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, SupportsIndex
 
+from anonhist.catalogue import load
 from anonhist.errors import UsageError, kind_of
 from anonhist.frozen import Converted, converted, frozen, named
 from anonhist.kinds import Saved
 from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.heavy_hitters import HeavyHitters
 from anonhist.local.randomizers.rappor import RAPPOR
-from anonhist.local.survey import Survey
+from anonhist.local.survey import SYSTEM, Survey
 from anonhist.privacy import EpsilonLike, Guarantee, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.conversion import delta_after
+from anonhist.randomness import RandomSource
 
 # A person cannot answer more often than every minute for a lifetime.
 _MOST_ANSWERS = 1 << 26
@@ -253,6 +256,48 @@ class Collection(Saved):
             "guarantee": self.guarantee.sentence,
             "cautions": list(self.cautions),
         }
+
+    def answer(self, value: Any, *, memory: str | Path, occasion: str = "", source: RandomSource = SYSTEM) -> str:
+        """Return the report of an answer, as the JavaScript client does: drawn once, and the same line ever after.
+
+        Parameters
+        ----------
+        value
+            The answer of one person; it is not stored.
+        memory
+            The file that remembers the reports of this person, and of no other; it is made if it is missing.
+        occasion
+            If there may be several answers: which one, such as ``"2026-W48"``.
+        source
+            The source of random words.
+
+        Returns
+        -------
+        str
+            A line of :func:`wire_lines`. It is on the disk before it is returned.
+
+        Raises
+        ------
+        DataError
+            If the value is not a possible answer.
+        OutputError
+            If the file cannot be used; then no report is given.
+        UsageError
+            If all answers were given, or an occasion is missing.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from anonhist.local import KRR
+        >>> survey = KRR(alphabet=["bus", "car"], epsilon=1)
+        >>> collection = Collection(survey=survey, answers="once", last_day="2026-12-31")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     first = collection.answer("bus", memory=f"{folder}/me.db")
+        ...     collection.answer("car", memory=f"{folder}/me.db") == first
+        True
+        """
+        line: str = load(".local.device:answer")(self, value, memory=memory, occasion=occasion, source=source)
+        return line
 
     @cached_property
     def digest(self) -> str:

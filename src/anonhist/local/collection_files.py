@@ -85,4 +85,3 @@ def _shown(given: object) -> Looks | Batches:
 
 
 COLLECTION_FILES = FileKind("collection", {".json": as_text(collection_text)}, {".json": collection_from_document})
-read_collection = COLLECTION_FILES.read
