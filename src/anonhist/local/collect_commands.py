@@ -17,7 +17,7 @@ from anonhist.terminal.output import print_whole, say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
-    from anonhist.local.collection import Batches, Collection, Looks
+    from anonhist.local.collection import AnswersLike, Batches, Collection, Looks
 
 
 @click.group(cls=LazyGroup, homes={name: f".local.collect_commands:{name}" for name in ("client", "new")})
@@ -111,7 +111,7 @@ def new(
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A collection is")
         check_target(target, survey, *([] if candidates is None else [candidates]), force=outputs.force)
-    given = "once" if answers == "once" else whole_number(answers, name="--answers")
+    given: AnswersLike | None = "once" if answers == "once" else whole_number(answers, name="--answers")
     if given is None:
         raise UsageError("Give --answers once, or the number of answers that a person may give, such as --answers 7.")
     collection = Collection(
