@@ -9,7 +9,16 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.formats.files import read
-from anonhist.local import KRR, ORAPPOR, HeavyHitters, LocalHashing, Reports, reports_of_wire, wire_lines
+from anonhist.local import (
+    KRR,
+    ORAPPOR,
+    HeavyHitters,
+    LocalHashing,
+    Reports,
+    collected_reports,
+    reports_of_wire,
+    wire_lines,
+)
 from anonhist.local.reading import tally_reports
 from anonhist_testing.sources import SeededSource
 
@@ -64,6 +73,18 @@ def test_other_lines_are_refused_by_their_number(what: str) -> None:
     lines[1] = CHANGED[what](lines[1])
     with pytest.raises(DataError, match=r"Line 2 is not|identifier"):
         reports_of_wire(survey, lines)
+
+
+def test_collected_reports_count_once() -> None:
+    survey = SURVEYS[2]
+    reports, lines = lines_of(survey, 50)
+    forged = lines[7].replace('"seed":', '"seed": ')
+    received = [*lines[:20], "\n", *lines[10:], *(change(lines[1]) for change in CHANGED.values()), forged]
+    # What is longer than it should be is no report; a true line that says something else comes second.
+    other = wire_lines(survey, reports.rows(np.array([3])), [f"{5:032x}"])
+    found, bad = collected_reports(survey, [*received, *other])
+    assert found == reports
+    assert bad == len(CHANGED) + 2
 
 
 def test_identifiers_are_required() -> None:

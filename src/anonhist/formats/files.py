@@ -45,15 +45,16 @@ def write(
     Parameters
     ----------
     written
-        A release, whose error is computed first if it has not been yet; a sketch; of local privacy, a survey, a collection,
-        reports, a tally or an estimate of frequencies; or one or several estimates, a curve or a comparison. Values computed
-        from exact data are not private in a file either.
+        A release, whose error is computed first if it has not been yet; a sketch; of local privacy, a survey, a
+        collection, reports, a tally or an estimate of frequencies; or one or several estimates, a curve or a
+        comparison. Values computed from exact data are not private in a file either.
     path
         A release: ``.json``: everything, read back by :func:`read`. ``.parquet``: the table, with everything in the
         schema's metadata, read back too. ``.csv``: the table alone, for other programs
         (:func:`~anonhist.formats.tables.csv_text`); it does not carry the guarantee and is not read back.
 
-        A sketch: ``.sketch``. A survey or a collection: ``.json``. A tally: ``.json`` or ``.parquet``. All are read by :func:`read`.
+        A sketch: ``.sketch``. A survey or a collection: ``.json``. A tally: ``.json`` or ``.parquet``. All are read by
+        :func:`read`.
 
         Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by :func:`tally_reports`. An estimate of
         frequencies: ``.csv`` or ``.json``, for other programs. Estimates, a curve, a comparison: ``.csv``, likewise.

@@ -48,9 +48,8 @@ def wire_lines(survey: Survey, reports: Reports, ids: Iterable[str]) -> list[str
     named = list(ids)
     if len(named) != len(reports) or not all(isinstance(each, str) and _ID.fullmatch(each) for each in named):
         raise DataError("Each report needs an identifier of 32 hexadecimal digits.")
-    texts = [[f'"{column.name}":{_text(column, each)}' for each in columns[column.name]] for column in survey.columns]
-    heads = (f'{{"survey":"{survey.digest}","id":"{each}",' for each in named)
-    return [f"{head}{','.join(parts)}}}\n" for head, parts in zip(heads, zip(*texts, strict=True), strict=True)]
+    rows = zip(*(columns[column.name] for column in survey.columns), strict=True)
+    return [_line(survey, identifier, row) for identifier, row in zip(named, rows, strict=True)]
 
 
 def reports_of_wire(survey: Survey, lines: Iterable[str]) -> tuple[Reports, list[str]]:
@@ -69,28 +68,54 @@ def reports_of_wire(survey: Survey, lines: Iterable[str]) -> tuple[Reports, list
     >>> reports_of_wire(survey, lines)[1] == ["0" * 32, "1" * 32]
     True
     """
-    given, ids = list(lines), []
-    values: dict[str, list[Any]] = {column.name: [] for column in survey.columns}
-    for number, line in enumerate(given, 1):
-        try:
-            said = json.loads(line)
-            ids.append(said["id"])
-            for column in survey.columns:
-                values[column.name].append(_value(column, said[column.name]))
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            raise _bad(number) from None
-    reports = Reports(survey.digest, {column.name: _column(column, values[column.name]) for column in survey.columns})
-    if not all(each is not None and _ID.fullmatch(str(each)) for each in ids):
-        raise DataError("An identifier is not 32 hexadecimal digits.")
+    rows, ids = [], []
+    for number, line in enumerate(lines, 1):
+        if (found := _parsed(survey, line)) is None:
+            raise DataError(f"Line {number:,} is not a report of this survey as a client writes it.")
+        ids.append(found[0])
+        rows.append(found[1])
+    return _reports(survey, rows), ids
+
+
+def collected_reports(survey: Survey, lines: Iterable[str]) -> tuple[Reports, int]:
+    """Return each report in what a collector received once, and how many lines are not reports of this survey.
+
+    A report that was sent again has the same identifier; the first line with it counts.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> survey = KRR(alphabet=3, epsilon=1)
+    >>> lines = wire_lines(survey, survey.randomize([0, 2]), ["0" * 32, "1" * 32])
+    >>> reports, bad = collected_reports(survey, [*lines, lines[0], "anything else"])
+    >>> len(reports), bad
+    (2, 1)
+    """
+    rows: dict[str, Sequence[Any]] = {}
+    bad = 0
+    for line in lines:
+        if (found := _parsed(survey, line)) is None:
+            bad += 1
+        else:
+            rows.setdefault(*found)
+    return _reports(survey, list(rows.values())), bad
+
+
+def _parsed(survey: Survey, line: str) -> tuple[str, Sequence[Any]] | None:
+    """Return the identifier and the columns in a line, or None if no client writes it."""
+    try:
+        said = json.loads(line)
+        identifier, row = said["id"], [_value(column, said[column.name]) for column in survey.columns]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
     # A line has one form, so that equal reports are equal lines.
-    for number, (line, expected) in enumerate(zip(given, wire_lines(survey, reports, ids), strict=True), 1):
-        if line != expected:
-            raise _bad(number)
-    return reports, ids
+    is_plain = isinstance(identifier, str) and _ID.fullmatch(identifier) and line == _line(survey, identifier, row)
+    return (identifier, row) if is_plain else None
 
 
-def _bad(number: int) -> DataError:
-    return DataError(f"Line {number:,} is not a report of this survey as a client writes it.")
+def _line(survey: Survey, identifier: str, row: Sequence[Any]) -> str:
+    texts = (f'"{column.name}":{_text(column, each)}' for column, each in zip(survey.columns, row, strict=True))
+    return f'{{"survey":"{survey.digest}","id":"{identifier}",{",".join(texts)}}}\n'
 
 
 def _text(column: WholeColumn | BytesColumn, value: Any) -> str:
@@ -104,12 +129,19 @@ def _value(column: WholeColumn | BytesColumn, said: Any) -> Any:
         value = bytes.fromhex(said)
         if len(value) != column.width:
             raise ValueError
-        return list(value)
+        return value
     if type(said) is not int or not 0 <= said < column.size:
         raise ValueError
     return said
 
 
-def _column(column: WholeColumn | BytesColumn, values: Sequence[Any]) -> Any:
-    empty = column.empty(len(values))
-    return np.array(values, dtype=empty.dtype).reshape(empty.shape)
+def _reports(survey: Survey, rows: Sequence[Sequence[Any]]) -> Reports:
+    columns = {}
+    for place, column in enumerate(survey.columns):
+        values = [row[place] for row in rows]
+        empty = column.empty(len(rows))
+        if isinstance(column, BytesColumn):
+            columns[column.name] = np.frombuffer(b"".join(values), dtype=np.uint8).reshape(empty.shape)
+        else:
+            columns[column.name] = np.array(values, dtype=empty.dtype)
+    return Reports(survey.digest, columns)
