@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from anonhist.local.collection_files import COLLECTION_FILES
+from anonhist.local import RAPPOR, Collection
+from anonhist.local.collection_files import COLLECTION_FILES, collection_text
 from anonhist.local.wire import reports_of_wire
 
 from .conftest import BROWSER, CLIENT, GOLDEN, Browse, Site
@@ -97,6 +99,19 @@ def test_answers_on_several_occasions_are_counted(browse: Browse) -> None:
     assert len({*found[:6]}) == 5
     assert "All answers" in found[6]
     assert "Name the occasion" in found[8]
+
+
+def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(browse: Browse, site: Site) -> None:
+    # A remembered 1 is always reported as 1, and f is tiny, so reports tell the remembered bits.
+    survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1e-9", p="1/2", q="1")
+    collection = Collection(survey=survey, answers=40, last_day="2026-12-31")
+    site.files["/rappor.json"] = ("application/json", collection_text(collection).encode())
+    lines = browse("""const collection = await Collection.load("/rappor.json"), lines = [];
+        for (let i = 0; i < 40; i++) lines.push(await collection.answer(i % 8, { occasion: `day ${i}` }));
+        return lines;""")
+    reports, _ = reports_of_wire(survey, lines)
+    assert len(np.unique(reports.columns["cohort"])) == 1
+    assert int(np.bitwise_and.reduce(np.asarray(reports.columns["report"]).ravel())).bit_count() == 1
 
 
 # What stops a page from remembering, and how it is undone.
