@@ -123,7 +123,7 @@ def test_commands_have_options_that_exist() -> None:
     for path in [*DOCUMENTS, ROOT / "Makefile"]:
         for line in COMMAND.findall(path.read_text(encoding="utf-8")):
             words = line.split("#")[0].split()
-            command = " ".join(words[: 2 if words[0] in ("budget", "local", "sketch") else 1])
+            command = " ".join(words[: 2 if words[0] in ("budget", "collect", "local", "sketch") else 1])
             options = {word.split("=")[0] for word in words if word.startswith("-")}
             assert options <= known.get(command, set()), (path, line)
             named.add(command)

@@ -167,6 +167,9 @@ KINDS = {
         cell=".local.page:survey_cell",
         released=".local.mechanisms:released",
     ),
+    "collection": Kind(
+        "A collection is", files=".local.collection_files:COLLECTION_FILES", format="anonhist/collection"
+    ),
     "reports": Kind("Reports are", files=".local.files:REPORTS_FILES", table=".local.files:REPORTS_TABLE"),
     "tally": Kind(
         "A tally is",

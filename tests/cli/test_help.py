@@ -15,18 +15,20 @@ from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS
 Cli = Callable[..., CompletedProcess[str]]
 
 _BUDGET = ("create", "move", "plan", "show", "verify", "void")
+_COLLECT = ("client", "new")
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
     *("check", "compare", "count", "curve", "degrees", "diff", "estimate", "incidence"),
     *("plan", "release", "reproduce", "show", "species"),
     *(f"budget {name}" for name in _BUDGET),
+    *(f"collect {name}" for name in _COLLECT),
     *(f"local {name}" for name in _LOCAL),
     *(f"sketch {name}" for name in _SKETCH),
 )
 # The experiments, which are in a package of their own, refuse all options but help.
 _FULL = {name: ("--help",) if name == "reproduce" else ("--help-all",) for name in _COMMANDS}
-_GROUPS = {"": command_line.commands.keys(), "budget": _BUDGET, "local": _LOCAL, "sketch": _SKETCH}
+_GROUPS = {"": command_line.commands.keys(), "budget": _BUDGET, "collect": _COLLECT, "local": _LOCAL, "sketch": _SKETCH}
 _JARGON = (
     "neighbour",
     "neighbor",
@@ -57,7 +59,7 @@ def _options() -> list[tuple[str, click.Option]]:
 
 def test_the_commands_are_these() -> None:
     assert sorted(command_line.commands) == sorted({name.split()[0] for name in _COMMANDS})
-    for name, own in (("budget", _BUDGET), ("local", _LOCAL), ("sketch", _SKETCH)):
+    for name, own in (("budget", _BUDGET), ("collect", _COLLECT), ("local", _LOCAL), ("sketch", _SKETCH)):
         group = command_line.commands[name]
         assert isinstance(group, click.Group)
         assert tuple(sorted(group.commands)) == own
@@ -69,7 +71,7 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
 
 
 def test_help_is_plain_and_fits_a_terminal(cli: Cli) -> None:
-    groups = "--help", "-h", "budget --help", "local --help", "sketch --help"
+    groups = "--help", "-h", "budget --help", "collect --help", "local --help", "sketch --help"
     of_commands = {f"{name} {word}" for name in _COMMANDS for word in ("--help", *_FULL[name])}
     for arguments in (*groups, *sorted(of_commands)):
         done = cli(*arguments.split())
@@ -83,7 +85,7 @@ def test_help_is_plain_and_fits_a_terminal(cli: Cli) -> None:
 
 
 def test_summaries_of_commands_are_whole(cli: Cli) -> None:
-    for group in ("", "budget", "local", "sketch"):
+    for group in ("", "budget", "collect", "local", "sketch"):
         shown = cli(*group.split(), "--help").stdout.partition("\nCommands:\n")[2]
         summaries = dict(re.findall(r"^  (\w+) +(.+)$", shown, re.MULTILINE))
         assert summaries.keys() == {name.split()[-1] for name in _GROUPS[group]}

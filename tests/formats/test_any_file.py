@@ -20,7 +20,7 @@ from anonhist.sketches import HashedSketch
 SURVEY = KRR(alphabet=3, epsilon=1)
 FORMATS = (
     "anonhist/release, anonhist/grouped-release, anonhist/cumulative-release, "
-    "anonhist/survey, anonhist/tally, anonhist/sketch, anonhist/incidence-release"
+    "anonhist/survey, anonhist/collection, anonhist/tally, anonhist/sketch, anonhist/incidence-release"
 )
 
 

@@ -26,6 +26,7 @@ _CENTRAL = ("check", "count", "curve", "diff", "estimate", "plan", "release", "s
         **{name: f".cli.{name}:{name}" for name in _CENTRAL},
         "compare": ".cli.plan:compare",
         "budget": ".cli.budget:budget",
+        "collect": ".local.collect_commands:collect",
         "degrees": ".graphs.commands:degrees",
         "incidence": ".species.release_commands:incidence",
         "local": ".local.commands:local",

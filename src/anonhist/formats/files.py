@@ -45,15 +45,16 @@ def write(
     Parameters
     ----------
     written
-        A release, whose error is computed first if it has not been yet; a sketch; of local privacy, a survey, reports,
-        a tally or an estimate of frequencies; or one or several estimates, a curve or a comparison. Values computed
-        from exact data are not private in a file either.
+        A release, whose error is computed first if it has not been yet; a sketch; of local privacy, a survey, a
+        collection, reports, a tally or an estimate of frequencies; or one or several estimates, a curve or a
+        comparison. Values computed from exact data are not private in a file either.
     path
         A release: ``.json``: everything, read back by :func:`read`. ``.parquet``: the table, with everything in the
         schema's metadata, read back too. ``.csv``: the table alone, for other programs
         (:func:`~anonhist.formats.tables.csv_text`); it does not carry the guarantee and is not read back.
 
-        A sketch: ``.sketch``. A survey: ``.json``. A tally: ``.json`` or ``.parquet``. All are read by :func:`read`.
+        A sketch: ``.sketch``. A survey or a collection: ``.json``. A tally: ``.json`` or ``.parquet``. All are read by
+        :func:`read`.
 
         Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by :func:`tally_reports`. An estimate of
         frequencies: ``.csv`` or ``.json``, for other programs. Estimates, a curve, a comparison: ``.csv``, likewise.
@@ -109,11 +110,12 @@ def read(path: str | Path) -> Any:
     Parameters
     ----------
     path
-        A release or a tally: ``.json`` or ``.parquet``. A survey: ``.json``. A sketch: ``.sketch``.
+        A release or a tally: ``.json`` or ``.parquet``. A survey or a collection: ``.json``. A sketch: ``.sketch``.
 
     Returns
     -------
-    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, IncidenceRelease, Sketch, Survey or Tally
+    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, IncidenceRelease, Sketch, Survey, Collection
+    or Tally
         Equal to what was written. A release has its error recorded, a survey is of the class of its mechanism, and
         the counters of a sketch lie in the file until they first have to change.
 

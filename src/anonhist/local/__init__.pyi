@@ -1,5 +1,10 @@
 # The public names of the room, each listed here alone: see lazy.py.
 from anonhist.local.alphabet import Alphabet as Alphabet
+from anonhist.local.collection import Batches as Batches
+from anonhist.local.collection import Collection as Collection
+from anonhist.local.collection import Fresh as Fresh
+from anonhist.local.collection import Looks as Looks
+from anonhist.local.collection import Once as Once
 from anonhist.local.decoder import Normalized as Normalized
 from anonhist.local.decoder import Projected as Projected
 from anonhist.local.decoder import Unbiased as Unbiased
@@ -34,3 +39,6 @@ from anonhist.local.shuffling import shuffled_epsilon as shuffled_epsilon
 from anonhist.local.shuffling import shuffled_epsilon_closed_form_2021 as shuffled_epsilon_closed_form_2021
 from anonhist.local.shuffling import shuffled_epsilon_closed_form_2023 as shuffled_epsilon_closed_form_2023
 from anonhist.local.survey import Survey as Survey
+from anonhist.local.wire import collected_reports as collected_reports
+from anonhist.local.wire import reports_of_wire as reports_of_wire
+from anonhist.local.wire import wire_lines as wire_lines

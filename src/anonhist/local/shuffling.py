@@ -159,10 +159,14 @@ def shuffled_delta(
     return min(1.0, reports.delta(min(float(central), reports.epsilon * (1 - 2.0**-10))))
 
 
-def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) -> Guarantee:
-    """Return the guarantee of :func:`shuffled_epsilon`; the local one, with δ = 0, if shuffling does not help."""
-    local, exact_delta = parse_epsilon(epsilon), _parse_delta(delta)
-    central = shuffled_epsilon(local, users=users, delta=exact_delta)
+def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike, honest: int | None = None) -> Guarantee:
+    """Return the guarantee of :func:`shuffled_epsilon`; the local one, with δ = 0, if shuffling does not help.
+
+    With m honest users among n, it is that of m: whoever knows the other reports can take them away.
+    """
+    local, exact_delta, users = parse_epsilon(epsilon), _parse_delta(delta), parse_whole_number(users, name="users")
+    hiding = users if honest is None else parse_whole_number(honest, name="honest", most=users)
+    central = shuffled_epsilon(local, users=hiding, delta=exact_delta)
     unit, relation = PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE
     if central == local:
         arithmetic = "each report satisfies it by itself and is drawn exactly"
@@ -171,7 +175,8 @@ def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) 
         f"it holds toward those who see only the shuffled reports of all {users:,} users, one of each; reports are "
         "drawn exactly, and the rounding of the bound is accounted for"
     )
-    return Guarantee(unit, relation, central, exact_delta, arithmetic)
+    conditions = () if hiding == users else (f"at least {hiding:,} of the users follow the survey",)
+    return Guarantee(unit, relation, central, exact_delta, arithmetic, conditions=conditions)
 
 
 def shuffled_epsilon_closed_form_2021(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) -> Fraction:
@@ -358,6 +363,7 @@ def check_local_epsilon(given: EpsilonLike) -> Fraction:
     return epsilon
 
 
-def report_guarantee(epsilon: Fraction, arithmetic: str) -> Guarantee:
-    """Return the guarantee of reports for the one person who sent them."""
-    return Guarantee(PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=arithmetic)
+def report_guarantee(epsilon: Fraction, arithmetic: str, *, reports: int = 1) -> Guarantee:
+    """Return the guarantee of so many reports for the one person who sent them."""
+    unit = PrivacyUnit.user(max_items=reports)
+    return Guarantee(unit, NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=arithmetic)

@@ -26,7 +26,7 @@ from anonhist.local.reports import Column, Reports, Tally, WholeColumn, count_ce
 from anonhist.local.shuffling import ARITHMETIC, check_local_epsilon, report_guarantee, shuffled_guarantee
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.value_name import one_column
-from anonhist.privacy import EpsilonLike, Guarantee, short_decimal
+from anonhist.privacy import EpsilonLike, Guarantee, parse_whole_number, short_decimal
 from anonhist.randomness import RandomSource, SystemSource
 
 if TYPE_CHECKING:
@@ -125,22 +125,43 @@ class Survey(Shown, Saved, ABC):
         """The guarantee of each report for its sender."""
         return report_guarantee(self.epsilon, ARITHMETIC)
 
-    def shuffled_guarantee(self, users: int, delta: EpsilonLike) -> Guarantee:
+    def repeated_guarantee(self, times: int) -> Guarantee:
+        """Return the guarantee of several reports of a person together, each drawn afresh: ``times·ε``.
+
+        Answers may change from report to report. Of RAPPOR, it is that of all reports of one remembered answer.
+
+        Parameters
+        ----------
+        times
+            The number of reports of each person, ≥ 1.
+
+        Raises
+        ------
+        UsageError
+            If it is not a whole number ≥ 1.
+        """
+        many = parse_whole_number(times, name="times")
+        return report_guarantee(many * self.epsilon, ARITHMETIC, reports=many)
+
+    def shuffled_guarantee(self, users: int, delta: EpsilonLike, *, honest: int | None = None) -> Guarantee:
         """Return the central guarantee if a trusted party shuffles the reports of n people.
 
         Parameters
         ----------
         users
-            The number n of people who report, all of them honest.
+            The number n of people who report.
         delta
             δ of the guarantee, in (0, 1).
+        honest
+            How many of them, at least, follow the survey and keep their reports to themselves; by default, all. Only
+            their reports hide each other.
 
         Raises
         ------
         UsageError
             If a number is out of its range.
         """
-        return shuffled_guarantee(self.epsilon, users=users, delta=delta)
+        return shuffled_guarantee(self.epsilon, users=users, delta=delta, honest=honest)
 
     @property
     def report_bytes(self) -> int:
@@ -303,6 +324,22 @@ class Survey(Shown, Saved, ABC):
         """
         self._check_possible(reports)
         return self._tally(reports)
+
+    def tally_possible(self, reports: Reports) -> tuple[Tally, NDArray[np.bool_]]:
+        """Count the possible reports, and return which ones are not, in one pass.
+
+        Returns
+        -------
+        tuple of Tally and ndarray of bool, shape (n,)
+            The tally of all others, and True for each report that was left out; see :meth:`possible`.
+
+        Raises
+        ------
+        UsageError, DataError
+            As for :meth:`possible`.
+        """
+        mask = self.possible(reports)
+        return self._tally(reports if mask.all() else reports.rows(mask)), ~mask
 
     def _check_possible(self, reports: Reports) -> None:
         mask = self.possible(reports)

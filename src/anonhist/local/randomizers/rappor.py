@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log
@@ -265,6 +265,12 @@ class RAPPOR(BloomSurvey):
     def guarantee(self) -> Guarantee:
         """The guarantee of all reports of one remembered answer together: ε_∞."""
         return report_guarantee(self.epsilon, ARITHMETIC)
+
+    def repeated_guarantee(self, times: int) -> Guarantee:
+        """Return the guarantee of several reports together, ε_∞, if the answer never changes; of one report, ε_1."""
+        if parse_whole_number(times, name="times") == 1:
+            return self.single_guarantee
+        return replace(self.guarantee, conditions=("the answer never changes",))
 
     @property
     def single_guarantee(self) -> Guarantee:

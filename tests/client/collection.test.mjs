@@ -1,0 +1,111 @@
+// A collection is refused unless it is the one that was agreed to; its reports are lines of one length.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const client = await import(process.env.CLIENT ?? "../../src/anonhist/local/client/client.js");
+const vectors = (name) => JSON.parse(readFileSync(new URL(`../../examples/${name}`, import.meta.url)));
+const GOOD = readFileSync(new URL("../formats/golden/collection.json", import.meta.url), "utf8");
+const OPEN = readFileSync(new URL("../formats/golden/collection-open.json", import.meta.url), "utf8");
+const DIGEST = JSON.parse(GOOD).digest;
+
+test("SHA-256 is that of Node", () => {
+  for (let length = 0; length < 300; length++) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 7 + length) % 256);
+    assert.equal(client.hex(client.sha256(bytes)), createHash("sha256").update(bytes).digest("hex"));
+  }
+});
+
+test("hashes and buckets are those of the vectors", () => {
+  const { hashes, buckets } = vectors("hashing_vectors.json");
+  const ofKey = (key) => client.keyedHash(Buffer.from(key, "hex").toString());
+  const isText = (key) => Buffer.from(Buffer.from(key, "hex").toString()).toString("hex") === key;
+  const ours = hashes.filter(({ key }) => isText(key));
+  assert.ok(ours.length >= 5);
+  for (const { key, utf8, hash } of ours) {
+    assert.equal(client.hex(new Uint8Array(ofKey(key)(Uint8Array.from(Buffer.from(utf8, "hex"))).buffer)), hash);
+  }
+  for (const { key, words, seed, buckets: expected } of buckets.filter(({ key }) => isText(key))) {
+    for (const [g, place] of Object.entries(expected)) {
+      assert.equal(client.bucket(ofKey(key), words, seed, Number(g)), place);
+    }
+  }
+});
+
+test("a good description is accepted, with its digest or without", () => {
+  assert.equal(new client.Collection(GOOD, { digest: DIGEST }).digest, DIGEST);
+  assert.equal(new client.Collection(GOOD).digest, DIGEST);
+  assert.equal(new client.Collection(JSON.stringify(JSON.parse(GOOD))).digest, DIGEST);
+  assert.deepEqual(new client.Collection(GOOD).description, JSON.parse(GOOD));
+});
+
+const CHANGED = {
+  "another epsilon": (text) => text.replace('"epsilon": "1"', '"epsilon": "8"'),
+  "another answer count": (text) => text.replace('"answers": "once"', '"answers": 9'),
+  "another label": (text) => text.replace('"bus"', '"bis"'),
+  "another promise": (text) => text.replace("1-differentially", "0.1-differentially"),
+  "a field twice": (text) => text.replace('"answers": "once"', '"answers": "twice", "answers": "once"'),
+  "a number in another form": (text) => text.replace('"keep_ids": 14', '"keep_ids": 14.0'),
+  "100,000 digits": (text) => text.replace('"keep_ids": 14', `"keep_ids": ${"1".repeat(100000)}`),
+  "NaN": (text) => text.replace('"keep_ids": 14', '"keep_ids": NaN'),
+  "half a character": (text) => text.replace('"bus"', '"\\ud800"'),
+  "another field": (text) => text.replace('"version": 1,', '"version": 1, "more": 1,'),
+  "a later version": (text) => text.replace('"version": 1', '"version": 2'),
+  "a survey": (text) => text.replace("anonhist/collection", "anonhist/survey"),
+};
+for (const [what, change] of Object.entries(CHANGED)) {
+  test(`${what} is refused`, () => {
+    assert.notEqual(change(GOOD), GOOD);
+    assert.throws(() => new client.Collection(change(GOOD)));
+  });
+}
+
+test("another collection is refused where one is pinned", () => {
+  assert.throws(() => new client.Collection(OPEN, { digest: DIGEST }), /not the one/);
+  new client.Collection(OPEN);
+});
+
+test("values outside the alphabet, and texts that are none, are refused without naming them", () => {
+  for (const [text, values] of [[GOOD, ["plane", "", null, undefined, 7, {}, "BUS"]], [OPEN, ["\ud800", 7, null]]]) {
+    for (const value of values) {
+      assert.throws(() => new client.Collection(text).simulate(value), (error) => !error.message.includes("plane"));
+    }
+  }
+});
+
+test("without a memory there is no answer, and the reason is said", async () => {
+  await assert.rejects(new client.Collection(GOOD).answer("bus"), /does not let the page remember/);
+});
+
+test("lines have one length, another id each, and are drawn from the system's entropy", () => {
+  const taken = [], original = crypto.getRandomValues.bind(crypto);
+  crypto.getRandomValues = (array) => (taken.push(array.byteLength), original(array));
+  const collection = new client.Collection(OPEN);
+  const lines = Array.from({ length: 300 }, (_, i) => collection.simulate(`answer ${i}`));
+  crypto.getRandomValues = original;
+  assert.equal(new Set(lines.map((line) => line.length)).size, 1);
+  assert.equal(new Set(lines.map((line) => JSON.parse(line).id)).size, 300);
+  // Of each report: a seed, a bit, a bucket, and two words for the identifier.
+  assert.ok(taken.reduce((sum, bytes) => sum + bytes, 0) >= 300 * 5 * 8);
+});
+
+test("no other randomness is used", () => {
+  const original = Math.random;
+  Math.random = () => assert.fail("Math.random was called");
+  try {
+    new client.Collection(GOOD).simulate("bus");
+    new client.Collection(OPEN).simulate("bus");
+  } finally {
+    Math.random = original;
+  }
+});
+
+test("simulated reports follow their distribution", () => {
+  // k-RR with k = 4 and ε = 1: kept with e/(e + 3). Missed by chance once in 10^9 runs.
+  const collection = new client.Collection(GOOD), users = 20000;
+  let kept = 0;
+  for (let i = 0; i < users; i++) kept += JSON.parse(collection.simulate("bus")).report === 0;
+  const p = Math.E / (Math.E + 3);
+  assert.ok(Math.abs(kept - users * p) < 6.2 * Math.sqrt(users * p * (1 - p)), `${kept}`);
+});

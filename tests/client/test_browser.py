@@ -1,0 +1,236 @@
+"""The client in Chromium: what is remembered, and what is sent."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anonhist.local import RAPPOR, Collection
+from anonhist.local.collection_files import COLLECTION_FILES, collection_text
+from anonhist.local.wire import reports_of_wire
+
+from .conftest import BROWSER, CLIENT, GOLDEN, Browse, Site
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed: the client is not tested in a browser"),
+]
+COLLECTION = COLLECTION_FILES.read(GOLDEN / "collection.json")
+OPEN = COLLECTION_FILES.read(GOLDEN / "collection-open.json")
+LOAD = f'const collection = await Collection.load("/collection.json", {{ digest: "{COLLECTION.digest}" }});'
+LOAD_OPEN = f'const collection = await Collection.load("/collection-open.json", {{ digest: "{OPEN.digest}" }});'
+# Everything that the client stored.
+STORED = """
+const database = await new Promise((resolve) => {
+  const request = indexedDB.open("anonhist", 1);
+  request.onsuccess = () => resolve(request.result);
+});
+const stored = [];
+for (const name of database.objectStoreNames) {
+  stored.push(...await new Promise((resolve) => {
+    const request = database.transaction(name).objectStore(name).getAll();
+    request.onsuccess = () => resolve(request.result);
+  }));
+}
+"""
+
+
+def test_the_first_answer_stands_through_retries_and_restarts(browse: Browse, site: Site) -> None:
+    first, again, other = browse(f"""{LOAD}
+        return [await collection.answer("bus"), await collection.answer("bus"), await collection.answer("car")];""")
+    assert first == again == other
+    assert len(reports_of_wire(COLLECTION.survey, [first])[0]) == 1
+    # What was not sent is sent on the next load, whatever the clock says.
+    told = browse(f"""Date.now = () => 0; {LOAD} await collection.send("/reports", {{ within: 0 }});
+        return [await collection.answered(), await collection.answer("car")];""")
+    assert told == [True, first]
+    assert [body.decode() for _, body in site.posted] == [first]
+    # Another profile is another memory: a second device answers again.
+    assert browse(f'{LOAD} return [await collection.answered(), await collection.answer("bus")];', "other")[0] is False
+
+
+def test_of_two_tabs_the_first_wins(browse: Browse) -> None:
+    reports = browse(f"""{LOAD}
+        const inFrame = (value) => new Promise((resolve) => {{
+          const frame = document.createElement("iframe");
+          window["told" + value] = resolve;
+          frame.srcdoc = `<script type="module">
+            const {{ Collection }} = await import("/client.js");
+            const collection = await Collection.load("/collection.json");
+            parent.told${{value}}(await collection.answer("${{value}}"));
+          <\\/script>`;
+          document.body.append(frame);
+        }});
+        const here = ["bus", "car"].map((value) => collection.answer(value));
+        return Promise.all([...["bus", "car"].map(inFrame), ...here]);
+    """)
+    assert len(reports) == 4
+    assert len(set(reports)) == 1
+
+
+def test_nothing_stored_tells_the_answer(browse: Browse, tmp_path: Path) -> None:
+    # Of any text, so that the answer is in no file of the page either.
+    report, stored = browse(f"""{LOAD_OPEN}
+        const report = await collection.answer(["xyzzy", "plugh"].join("-"), {{ occasion: "Monday" }});
+        {STORED} return [report, stored];""")
+    assert stored == [
+        {"collection": OPEN.digest, "occasion": "Monday", "report": report, "state": "unsent", "tries": 0}
+    ]
+    on_disk = b"".join(path.read_bytes() for path in (tmp_path / "profile").rglob("*") if path.is_file())
+    assert b"Monday" in on_disk or "Monday".encode("utf-16-le") in on_disk
+    assert b"xyzzy-plugh" not in on_disk
+    assert "xyzzy-plugh".encode("utf-16-le") not in on_disk
+
+
+def test_answers_on_several_occasions_are_counted(browse: Browse) -> None:
+    found = browse(f"""{LOAD_OPEN}
+        const told = [];
+        for (const occasion of ["a", "b", "c", "a", "d", "e", "f", "b"]) {{
+          told.push(await collection.answer("bus", {{ occasion }}).catch((error) => error.message));
+        }}
+        told.push(await collection.answer("bus").catch((error) => error.message));
+        return told;""")
+    assert found[0] == found[3]
+    assert found[1] == found[7]
+    assert len({*found[:6]}) == 5
+    assert "All answers" in found[6]
+    assert "Name the occasion" in found[8]
+
+
+def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(browse: Browse, site: Site) -> None:
+    # A remembered 1 is always reported as 1, and f is tiny, so reports tell the remembered bits.
+    survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1e-9", p="1/2", q="1")
+    collection = Collection(survey=survey, answers=40, last_day="2026-12-31")
+    site.files["/rappor.json"] = ("application/json", collection_text(collection).encode())
+    lines = browse("""const collection = await Collection.load("/rappor.json"), lines = [];
+        for (let i = 0; i < 40; i++) lines.push(await collection.answer(i % 8, { occasion: `day ${i}` }));
+        return lines;""")
+    reports, _ = reports_of_wire(survey, lines)
+    assert len(np.unique(reports.columns["cohort"])) == 1
+    assert int(np.bitwise_and.reduce(np.asarray(reports.columns["report"]).ravel())).bit_count() == 1
+
+
+# What stops a page from remembering, and how it is undone.
+DENIED = """[
+  () => Object.defineProperty(window, "indexedDB", { value: undefined, configurable: true }),
+  () => { delete window.indexedDB; IDBFactory.prototype.open = () => { throw new DOMException("denied"); }; },
+  () => { IDBFactory.prototype.open = open; IDBObjectStore.prototype.add = () => { throw new DOMException("full"); }; },
+]"""
+
+
+def test_without_a_memory_nothing_is_given(browse: Browse, site: Site) -> None:
+    found = browse(f"""{LOAD} const told = [], open = IDBFactory.prototype.open;
+        for (const deny of {DENIED}) {{
+          deny();
+          told.push(await collection.answer("bus").then(() => "given", (error) => error.message));
+          await collection.send("/reports", {{ within: 0 }}).catch(() => {{}});
+        }}
+        return told;""")
+    assert len(found) == 3
+    assert [each for each in found if "does not let the page remember" not in each] == []
+    assert site.posted == []
+
+
+def test_a_report_is_sent_once_and_in_the_same_bytes(browse: Browse, site: Site) -> None:
+    # An error, a connection that breaks after the report arrived, and then a success.
+    site.answers = [503, 0]
+    report, stored = browse(f"""{LOAD}
+        document.cookie = "name=somebody";
+        const report = await collection.answer("bus");
+        await collection.send("/reports", {{ within: 0.01 }});
+        await collection.send("/reports", {{ within: 0.01 }});
+        {STORED} return [report, stored];""")
+    assert [body for _, body in site.posted] == [report.encode()] * 3
+    assert [(each["state"], each["tries"], each["report"]) for each in stored] == [("sent", 3, report)]
+    for headers, _ in site.posted:
+        assert headers["Content-Type"] == "text/plain"
+        assert not {"Cookie", "Referer"} & headers.keys()
+
+
+def test_a_report_is_sent_with_consent_and_dropped_if_it_is_not_wanted(browse: Browse, site: Site) -> None:
+    site.answers = [410]
+    found, stored = browse(f"""{LOAD} await collection.answer("bus");
+        const told = [];
+        for (const [name, value] of Object.entries({{ globalPrivacyControl: true, doNotTrack: "1" }})) {{
+          Object.defineProperty(navigator, name, {{ value, configurable: true }});
+          told.push(await collection.send("/reports", {{ within: 0 }}) ?? "silence");
+          delete navigator[name];
+        }}
+        Object.defineProperty(navigator, "globalPrivacyControl", {{ value: true, configurable: true }});
+        told.push(await (await fetch("/posted")).text());
+        await collection.send("/reports", {{ within: 0, consented: true }});
+        await collection.send("/reports", {{ within: 0, consented: true }});
+        {STORED} return [told, stored];""")
+    assert found == ["silence", "silence", "0"]
+    assert len(site.posted) == 1
+    assert stored[0]["state"] == "dropped"
+
+
+BROKEN = {
+    "a fresh draw on a retry": (
+        "if (known) return known.report;",
+        "if (known) await resultOf(reports.delete([this.digest, occasion]));",
+    ),
+    "the answer in the storage": ('state: "unsent", tries: 0', 'state: "unsent", tries: 0, value'),
+    "another report on a retry": ("post(url, record.report)", "post(url, this.simulate('bus'))"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_client_is_caught(what: str, browse: Browse, site: Site, tmp_path: Path) -> None:
+    whole, broken = BROKEN[what]
+    text = (CLIENT / "client.js").read_text(encoding="utf-8")
+    assert text.count(whole) == 1
+    site.files["/client.js"] = ("text/javascript", text.replace(whole, broken).encode())
+    checks: dict[str, Callable[[], None]] = {
+        "a fresh draw on a retry": lambda: test_the_first_answer_stands_through_retries_and_restarts(browse, site),
+        "the answer in the storage": lambda: test_nothing_stored_tells_the_answer(browse, tmp_path),
+        "another report on a retry": lambda: test_a_report_is_sent_once_and_in_the_same_bytes(browse, site),
+    }
+    with pytest.raises(AssertionError):
+        checks[what]()
+
+
+def test_the_page_to_try_shows_a_report_and_an_estimate(browse: Browse, site: Site, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "anonhist", "collect", "client", "-o", str(tmp_path / "static"), "--quiet"]
+    subprocess.run(command, check=True)
+    kinds = {".js": "text/javascript", ".html": "text/html", ".json": "application/json"}
+    for path in (tmp_path / "static").iterdir():
+        site.files[f"/{path.name}"] = (kinds.get(path.suffix, "text/plain"), path.read_bytes())
+    line, meaning, shares, width, again = browse("""
+        const frame = document.createElement("iframe");
+        frame.style.width = "390px";
+        frame.src = "/index.html";
+        document.body.append(frame);
+        const until = async (found) => {
+          while (!found()) await new Promise((resolve) => setTimeout(resolve, 20));
+          return found();
+        };
+        const all = (selector) => [...frame.contentDocument.querySelectorAll(selector)];
+        const submit = async (place) => {
+          (await until(() => all("input").length === 4 && all("input")))[place].checked = true;
+          all("form")[0].requestSubmit();
+          await until(() => all("#message")[0].textContent);
+        };
+        await submit(2);
+        const line = all("#line")[0].textContent, meaning = all("#meaning")[0].textContent;
+        all("#more")[0].click();
+        await until(() => all("#shares tr").length === 4);
+        const shares = all("#shares tr").map((row) => row.children[3].textContent);
+        const width = frame.contentDocument.documentElement.scrollWidth;
+        all("#message")[0].textContent = "";
+        await submit(0);
+        return [line, meaning, shares, width, [all("#line")[0].textContent, all("#message")[0].textContent]];""")
+    assert json.loads(line)["report"] in range(4)
+    assert "nobody can tell" in meaning
+    # Of 10,000 people; five standard errors.
+    for told, truth in zip(shares, (50, 30, 15, 5), strict=True):
+        assert abs(int(told.removesuffix("%")) - truth) <= 9
+    assert width <= 390
+    assert again[0] == line
+    assert "same report" in again[1]

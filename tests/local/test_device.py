@@ -1,0 +1,107 @@
+"""A device in Python: the first answer stands, answers are counted, and the memory holds no value."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.errors import DataError, OutputError, UsageError
+from anonhist.local import KRR, RAPPOR, Collection, LocalHashing, reports_of_wire
+
+DAY = "2026-12-31"
+ONCE = Collection(survey=KRR(alphabet=1000, epsilon=1), answers="once", last_day=DAY)
+OPEN = Collection(survey=LocalHashing(epsilon=1), answers=3, candidates=["bus"], last_day=DAY)
+
+
+def test_the_first_answer_stands(tmp_path: Path) -> None:
+    memory = tmp_path / "me.db"
+    first = ONCE.answer(7, memory=memory)
+    assert {ONCE.answer(value, memory=memory) for value in (7, 8, 9)} == {first}
+    assert len(reports_of_wire(ONCE.survey, [first])[0]) == 1
+    # Another person, and another collection in the same memory, answer for themselves.
+    assert ONCE.answer(7, memory=tmp_path / "other.db") != first
+    later = Collection(survey=ONCE.survey, answers="once", last_day="2027-12-31")
+    assert later.answer(7, memory=memory) != first
+
+
+def test_of_many_threads_the_first_wins(tmp_path: Path) -> None:
+    lines: list[str] = []
+    threads = [
+        threading.Thread(target=lambda value=value: lines.append(ONCE.answer(value, memory=tmp_path / "me.db")))
+        for value in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(lines) == 8
+    assert len(set(lines)) == 1
+
+
+def test_answers_on_several_occasions_are_counted_and_no_value_is_stored(tmp_path: Path) -> None:
+    memory = tmp_path / "me.db"
+    lines = [OPEN.answer("xyzzy", memory=memory, occasion=each) for each in ("a", "b", "a", "c")]
+    assert lines[0] == lines[2]
+    assert len(set(lines)) == 3
+    with pytest.raises(UsageError, match="All answers"):
+        OPEN.answer("xyzzy", memory=memory, occasion="d")
+    assert OPEN.answer("xyzzy", memory=memory, occasion="b") == lines[1]
+    assert b"xyzzy" not in memory.read_bytes()
+
+
+@pytest.mark.parametrize(("collection", "occasion"), [(ONCE, "Monday"), (OPEN, ""), (OPEN, 7)])
+def test_occasions_are_named_where_there_may_be_several(collection: Collection, occasion: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Name the occasion"):
+        collection.answer("bus", memory=tmp_path / "me.db", occasion=occasion)
+    assert not (tmp_path / "me.db").exists()
+
+
+def test_a_refused_value_leaves_no_report(tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        ONCE.answer(1000, memory=tmp_path / "me.db")
+    assert ONCE.answer(999, memory=tmp_path / "me.db")
+
+
+def test_a_memory_that_cannot_be_used_gives_nothing(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("This is not a database, but a text of some length." * 9, encoding="utf-8")
+    for memory in (tmp_path, tmp_path / "missing" / "me.db", tmp_path / "text.db"):
+        with pytest.raises(OutputError, match="no answer was given"):
+            ONCE.answer(7, memory=memory)
+
+
+DIES = """
+import os, sys
+import anonhist as ah
+
+class Dying:
+    def words(self, count):
+        os._exit(9)
+
+survey = ah.local.KRR(alphabet=1000, epsilon=1)
+collection = ah.local.Collection(survey=survey, answers="once", last_day="2026-12-31")
+collection.answer(7, memory=sys.argv[1], source=Dying())
+"""
+
+
+@pytest.mark.full
+def test_a_process_that_dies_while_it_draws_leaves_nothing(tmp_path: Path) -> None:
+    memory = tmp_path / "me.db"
+    assert subprocess.run([sys.executable, "-c", DIES, str(memory)], check=False).returncode == 9
+    assert ONCE.answer(7, memory=memory) == ONCE.answer(8, memory=memory)
+
+
+def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(tmp_path: Path) -> None:
+    # A remembered 1 is always reported as 1, and f is tiny, so reports tell the remembered bits.
+    survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1e-9", p="1/2", q="1")
+    collection = Collection(survey=survey, answers=40, last_day=DAY)
+    lines = [
+        collection.answer(str(number % 8), memory=tmp_path / "me.db", occasion=str(number)) for number in range(40)
+    ]
+    reports, _ = reports_of_wire(survey, lines)
+    assert len(np.unique(reports.columns["cohort"])) == 1
+    always = np.bitwise_and.reduce(np.asarray(reports.columns["report"]).ravel())
+    assert int(always).bit_count() == 1
