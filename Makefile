@@ -57,7 +57,8 @@ docs: $(DEV) ## build the documentation site in build/site, and check it: warnin
 	@echo "Installing what the site needs …" >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	$(BIN)/python -m venv --without-pip $(DBT)
-	$(BIN)/python -m pip --python $(DBT) install --quiet --disable-pip-version-check --group pipelines
+	$(BIN)/python -m pip --python $(DBT) install --quiet --disable-pip-version-check --group pipelines \
+		|| echo "dbt cannot be installed here: the guide that needs it is skipped" >&2
 	rm -rf build/site docs/auto_gallery docs/reference/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . build/site
 	@echo "Checking the pages, and then running what the guides show …" >&2

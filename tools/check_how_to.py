@@ -57,11 +57,14 @@ def said_on_terminal(command: str, folder: Path) -> str:
     return STYLE.sub("", text)
 
 
+DBT = Path(sys.executable).parent.parent / "dbt" / "bin" / "dbt"
+NEEDS_DBT = "pipelines.md"
+
+
 def add_dbt(folder: Path) -> None:
     """Put a command ``dbt`` into the folder, whose own warnings are not ours to mend."""
-    program = Path(sys.executable).parent.parent / "dbt" / "bin" / "dbt"
     command = folder / "dbt"
-    command.write_text(f'#!/bin/sh\nPYTHONWARNINGS=ignore exec "{program}" "$@"\n', encoding="utf-8")
+    command.write_text(f'#!/bin/sh\nPYTHONWARNINGS=ignore exec "{DBT}" "$@"\n', encoding="utf-8")
     command.chmod(0o755)
 
 
@@ -92,6 +95,9 @@ def main(arguments: list[str]) -> int:
     guides = [Path(name).resolve() for name in arguments if name != "--show"]
     wrong = steps = 0
     for guide in guides or sorted((ROOT / "docs" / "how-to").glob("*.md")):
+        if guide.name == NEEDS_DBT and not DBT.exists():
+            print(f"Skipped: {guide.name} needs dbt, which cannot be installed here (newer Pythons, no package index)")
+            continue
         with tempfile.TemporaryDirectory() as folder:
             for shared in ("data", "examples"):
                 Path(folder, shared).symlink_to(ROOT / shared)
