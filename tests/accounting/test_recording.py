@@ -233,7 +233,7 @@ UNCHARGED = {
     # Mechanisms, and steps of them: who calls them keeps account.
     *(".release", ".release_each", ".draw", ".degrees"),
     # A sketch is charged when it is read, a survey when it is declared.
-    *(".__init__", ".unfold", ".randomize", ".randomize_again", ".remember", ".draw_words"),
+    *(".__init__", ".answer", ".unfold", ".randomize", ".randomize_again", ".remember", ".draw_words"),
     # Exact: the source picks which items of a user count.
     "compare",
 }

@@ -26,7 +26,7 @@ def pair(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("pair")
 def test_a_pipe_gets_text_for_people(cli: Cli) -> None:
-    done = cli("diff", "june.json", "july.json", "--times", "1,3")
+    done = cli("diff", "june.json", "july.json", "--thresholds", "1,3")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.split("\n")
     assert lines[0].startswith("The two data sets differ beyond noise in ")
@@ -76,8 +76,8 @@ def test_one_group_of_each_is_compared(cli: Cli, folder: Path) -> None:
         (("june.json", "june.json"), "Both releases have the same content"),
         (("june.json", "users.json"), "different kinds"),
         (("june.json", "events.csv"), "events.csv"),
-        (("june.json", "july.json", "--times", "0"), "--times must be whole numbers"),
-        (("june.json", "july.json", "--times", "1,x"), "--times must be whole numbers"),
+        (("june.json", "july.json", "--thresholds", "0"), "--thresholds must be whole numbers"),
+        (("june.json", "july.json", "--thresholds", "1,x"), "--thresholds must be whole numbers"),
         (("june.json", "july.json", "-o", "d.txt"), "A difference is written as .csv, .json"),
         (("june.json", "july.json", "-o", "june.json", "--force"), "'june.json' is the input"),
         (("june.json", "july.json", "--group", "DE"), "leave --group out"),

@@ -35,7 +35,7 @@ def test_every_command_that_is_written_is_in_a_group_under_its_name() -> None:
     modules = [import_module(name) for name in names if ".cli." in name or name.endswith("commands")]
     written = {each for module in modules for each in vars(module).values() if isinstance(each, click.Command)}
     listed = dict(commands_of(command_line))
-    groups = {command_line, *(command_line.commands[name] for name in ("budget", "local", "sketch"))}
+    groups = {command_line, *(command_line.commands[name] for name in ("budget", "collect", "local", "sketch"))}
     assert written == {*listed.values(), *groups}
     assert all(command.name == path.split()[-1] for path, command in listed.items())
 

@@ -18,7 +18,7 @@ Cli = Callable[..., CompletedProcess[str]]
 # Every option of every command: what it names, and what it takes. Who adds an option looks here for the thing first.
 
 # What these take depends on the command.
-TAKE_SEVERAL = {"--epsilon", "--like", "--mechanism", "--order", "--output"}
+TAKE_SEVERAL = {"--epsilon", "--like", "--max-per-user", "--mechanism", "--order", "--output"}
 COMMANDS = dict(commands_of(anonhist))
 
 

@@ -37,8 +37,14 @@ OUTPUTS: dict[tuple[str, str], tuple[Call, str]] = {
     ("count", "--onto"): (("count", "events.csv"), ".counts"),
     ("curve", "--output"): (("curve", "rarefaction", "events.csv"), ".csv"),
     ("curve", "--report"): (("curve", "rarefaction", "events.csv"), ".html"),
+    ("collect new", "--output"): (
+        ("collect", "new", "survey.json", "--answers", "once", "--last-day", "2099-12-31"),
+        ".json",
+    ),
     ("degrees", "--output"): (DEGREES, ".parquet"),
     ("degrees", "--report"): (DEGREES, ".html"),
+    ("diff", "--output"): (("diff", "r.json", "s.json"), ".csv"),
+    ("diff", "--report"): (("diff", "r.json", "s.json"), ".html"),
     ("estimate", "--output"): (("estimate", "entropy", "events.csv"), ".csv"),
     ("incidence", "--output"): ((*INCIDENCE, "--epsilon", "1", "--max-per-unit", "2", *CHARGED), ".json"),
     ("local estimate", "--output"): (("local", "estimate", "survey.json", "counted.json"), ".json"),
@@ -81,9 +87,18 @@ MORE: list[tuple[str, Call, str]] = [
     ("--output", RELEASE, ".parquet"),
 ]
 # Options that name what is read, or a folder of its own.
-READ = {"--alphabet", "--by-sizes", "--candidates", "--ledger", "--like", "--nodes", "--temp-directory"}
-# That of the experiments is a folder.
-FOLDERS = {("reproduce", "--output")}
+READ = {
+    "--alphabet",
+    "--by-sizes",
+    "--candidates",
+    "--ledger",
+    "--like",
+    "--max-per-user",
+    "--nodes",
+    "--temp-directory",
+}
+# Those of the experiments and of the client are folders.
+FOLDERS = {("reproduce", "--output"), ("collect client", "--output")}
 # What the outputs that are private themselves replace.
 OWN = {
     ("count", ".counts"): "a part",
@@ -129,7 +144,8 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ah.write(reports, made / "reports.csv")
     ah.write(survey.tally(reports), made / "tally.json")
     ah.write(survey.tally(reports), made / "tally.parquet")
-    ah.write(ah.release(ah.Profile.from_counts([3]), epsilon=1, simulations=0), made / "r.json")
+    for name, count in (("r.json", 3), ("s.json", 30)):
+        ah.write(ah.release(ah.Profile.from_counts([count]), epsilon=1, simulations=0), made / name)
     return made
 
 
@@ -149,7 +165,7 @@ KINDS = {
 @pytest.fixture
 def read(private: Path, folder: Path) -> Path:
     """Put what the calls read into the folder."""
-    for name in ("one.sketch", "two.sketch", "survey.json", "reports.csv", "r.json"):
+    for name in ("one.sketch", "two.sketch", "survey.json", "reports.csv", "r.json", "s.json"):
         shutil.copy(private / name, folder / name)
     shutil.copy(private / "tally.json", folder / "counted.json")
     shutil.copy(private / "part.counts", folder / "total.counts")

@@ -30,6 +30,7 @@ from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Release
 from anonhist.releases.cumulative import GroupedCumulativeRelease
+from anonhist.releases.difference import compare_releases
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.sketches.kinds import BucketRecommendation, BucketRow
 from anonhist.species.comparison import compare_sites
@@ -41,7 +42,7 @@ WINDOWS = CumulativeCounts((1, 3), ("2026-11", "2026-12"), [[5, 2], [1, 1]])
 PETS = KRR(alphabet=["cat", 'd"og,', "<b>"], epsilon=2)
 KINDS = ["release", "estimate", "estimates", "curve", "hill curve", "comparison", "frequencies", "tally", "reports"]
 KINDS += ["plan", "group plan", "recommendation", "buckets", "degree statistics", "groups", "windows"]
-KINDS += ["windows of groups", "site comparison", "incidence release"]
+KINDS += ["windows of groups", "site comparison", "incidence release", "release difference"]
 
 
 @pytest.fixture
@@ -70,6 +71,7 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
         ),
         "site comparison": compare_sites({"é,": PROFILE}, points=4, bootstraps=3, rng=np.random.default_rng(0)),
         "incidence release": release_incidence(SamplingUnits([["oak"]] * 90), epsilon=1, max_per_unit=1),
+        "release difference": compare_releases(releases["frobenius"], releases["frobenius"].mechanism.release(PROFILE)),
     }
 
 

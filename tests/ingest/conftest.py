@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest import query, read, read_profile
+from anonhist.ingest import query, read, read_profile, unit_sizes
 from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, UnnamedColumnError
 from anonhist.ingest.parts import counting, files
 from anonhist.profiles import Profile
@@ -384,6 +384,6 @@ def rows_fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         rows_of_queries.append(len(rows))
         return rows
 
-    for module in (read, query):
+    for module in (read, query, unit_sizes):
         monkeypatch.setattr(module, "fetch", spy)
     return rows_of_queries

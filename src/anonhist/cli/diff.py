@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 # In columns; a narrower terminal leaves out the intervals that hold together.
 _WIDE = 120
 _SECTIONS = {
-    "Input": ("group", "times", "independent_samples"),
+    "Input": ("group", "thresholds", "independent_samples"),
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist diff week1.json week2.json
 anonhist diff week1.json week2.json --report diff.html
-anonhist diff week1.json week2.json --times 1,3,7 -o diff.csv
+anonhist diff week1.json week2.json --thresholds 1,3,7 -o diff.csv
 anonhist diff june.json july.json --group spring
 """
 
@@ -39,7 +39,7 @@ anonhist diff june.json july.json --group spring
 @click.argument("second", metavar="SECOND")
 @group_option
 @click.option(
-    "--times",
+    "--thresholds",
     metavar="K,K,…",
     help="Compare how many labels have exactly K items, and K or more, at these counts.  [default: 1 to 10, 20, 50, "
     "100, …]",
@@ -60,7 +60,7 @@ anonhist diff june.json july.json --group spring
     page="Also write an HTML page with both curves and the differences.",
 )
 def diff(
-    *, first: str, second: str, group: str | None, times: str | None, independent_samples: bool, outputs: Outputs
+    *, first: str, second: str, group: str | None, thresholds: str | None, independent_samples: bool, outputs: Outputs
 ) -> None:
     """Show how two releases differ, beyond their noise.
 
@@ -69,7 +69,7 @@ def diff(
 
     The statement is about these data, and holds even if the same people are in both.
     """
-    counts = None if times is None else _counts(times)
+    counts = None if thresholds is None else _counts(thresholds)
     destination = outputs.for_estimate(first, second, what="A difference is")._replace(target=outputs.output)
 
     from anonhist.releases.difference import compare_releases
@@ -84,7 +84,7 @@ def _counts(text: str) -> list[int]:
     """Read a list of counts."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and 0 < len(part) < 19 and int(part) for part in parts):
-        raise UsageError(f"--times must be whole numbers of at least 1, such as 1,3,7, not {text!r:.80}.")
+        raise UsageError(f"--thresholds must be whole numbers of at least 1, such as 1,3,7, not {text!r:.80}.")
     return [int(part) for part in parts]
 
 

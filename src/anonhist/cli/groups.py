@@ -195,7 +195,7 @@ def protection_of_groups(asked: Asked, reading: dict[str, Any], protection: Aske
     """Return which rows of groups count and what their release protects, or refuse options that exclude each other."""
     from anonhist.ingest.protection import Protection
 
-    others = (each for each in _NOT_FOR_GROUPS if protection.choice is None or each != "expected_items")
+    others = [each for each in _NOT_FOR_GROUPS if protection.choice is None or each != "expected_items"]
     refuse_given(others, "{} does not apply to a release of groups (--by); leave it out.")
     return Protection.of_groups(
         protection.unit,

@@ -151,6 +151,11 @@ class PrivacyUnit:
         return cls("node", max_distance, max_degree=max_degree)
 
     @property
+    def is_item(self) -> bool:
+        """Whether it is an :meth:`item`, so that nothing is bounded."""
+        return self.kind == "item"
+
+    @property
     def max_items(self) -> int | None:
         """The largest number of items of a :meth:`user`, in each sketch; None if users are not protected."""
         return self.bound if self.kind == "user" else None

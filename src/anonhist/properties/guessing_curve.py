@@ -101,7 +101,7 @@ def guessing_success(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(guessing_success(Profile.from_counts([600, 300, 100]), guesses=1))
-    0.6 (95% interval 0.533007 to 0.630531)
+    0.6 (95% interval 0.533007 to 0.630532)
     """
     number = parse_whole_number(guesses, name="guesses")
     check_unit(unit, get_args(SuccessUnit))

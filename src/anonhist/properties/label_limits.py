@@ -29,7 +29,7 @@ class LabelWeights:
     when each item is kept with the probability a. ``weights`` are g(1), g(2), …; ``range`` is how much the sum changes
     at most if one item has another label: the largest less the smallest step g(c + 1) − g(c).
 
-    See docs/proofs/estimators.md, section 8.
+    See docs/proofs/estimators.md, section 8. Source of the range: McDiarmid 1989.
     """
 
     width: float

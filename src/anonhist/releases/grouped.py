@@ -430,7 +430,8 @@ class GroupedRelease(ReleaseByGroup[Release]):
         Examples
         --------
         >>> import anonhist as ah
-        >>> clicks = {"query": ["a", "b", "a", "c"], "country": ["DE", "DE", "FR", "FR"]}
+        >>> import pyarrow as pa
+        >>> clicks = pa.table({"query": ["a", "b", "a", "c"], "country": ["DE", "DE", "FR", "FR"]})
         >>> grouped = ah.read_groups(clicks, label="query", by="country", groups=["DE", "FR"], levels="crossing")
         >>> release = ah.release_groups(grouped, epsilon=1, consistent=False)
         >>> agreed = release.consistent()

@@ -103,7 +103,7 @@ class Design:
     @property
     def is_of_items(self) -> bool:
         """Whether items are protected, so that nothing is bounded."""
-        return self.unit.kind == "item"
+        return self.unit.is_item
 
     def is_whole(self, depth: int) -> bool:
         """Whether a level counts each row of the listed groups: there is no bound, or it leaves no group out."""
@@ -132,7 +132,7 @@ class Design:
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """All relations that hold in all data read for this unit; none for users."""
-        if self.unit.kind not in ("item", "label"):
+        if not self.is_of_items and self.unit.max_count is None:
             return ()
         found: list[Relation] = [AtLeast(total, part) for total, parts in self.parts.items() for part in parts]
         found += [WithinSum(*each) for each in self.sums.items()]

@@ -239,7 +239,7 @@ def how_added(release: GroupedRelease) -> str:
     if not release.is_consistent:
         return f"{told}, also by noise."
     where = f"everything has at least as many {words.labels} as each group, and at most as many as all together"
-    if release.guarantee.unit.kind == "item":
+    if release.guarantee.unit.is_item:
         where = "each total is at least each of its groups, and has as many items as these together"
     return (
         f"{told}. Then numbers were adjusted, at no cost, so that {where}. Intervals are those from before, stretched "

@@ -75,7 +75,11 @@ def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
 )
 @click.option("--species", metavar="COLUMN", help="For long tables: column of species; empty if a unit has none.")
 @click.option("--sampling-unit", metavar="COLUMN", help="For long tables: column of sampling units.")
-@click.option("--count", metavar="COLUMN", help="For long tables: column with 1 or 0, or the number of individuals.")
+@click.option(
+    "--count",
+    metavar="COLUMN|none",
+    help="For long tables: column with 1 or 0, or the number of individuals; none if each row is one individual.",
+)
 @delimiter_option
 @epsilon_option(required=True, callback=_exact)
 @click.option(
