@@ -66,6 +66,45 @@ test("another collection is refused where one is pinned", () => {
   new client.Collection(OPEN);
 });
 
+test("a digest that is named in a wrong way accepts nothing", () => {
+  for (const pinned of [DIGEST, {}, { digest: undefined }, { digest: null }, { Digest: DIGEST }, null]) {
+    assert.throws(() => new client.Collection(OPEN, pinned));
+  }
+});
+
+test("reports of another epsilon do not carry the digest of a survey", () => {
+  // A parameter of this name once hid the epsilon that was drawn with; the description agrees with its own digest.
+  const canonical = (value) => {
+    if (!value || typeof value !== "object") return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+    return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
+  };
+  const { format, version, digest, ...content } = JSON.parse(GOOD);
+  const text = () => {
+    const digest = createHash("sha256").update(canonical(content)).digest("hex");
+    return JSON.stringify({ format, version, ...content, digest });
+  };
+  assert.equal(new client.Collection(text(), { digest }).digest, digest);
+  content.survey.parameters.epsilon = content.survey.epsilon;
+  content.survey.epsilon = "8";
+  assert.throws(() => new client.Collection(text()), /not the one/);
+});
+
+test("without entropy there is no report, and the reason is said", () => {
+  const original = crypto.getRandomValues.bind(crypto);
+  for (const error of [new Error("none"), new DOMException("none", "OperationError")]) {
+    for (let good = 0; good < 3; good++) {
+      let left = good;
+      crypto.getRandomValues = (array) => {
+        if (!left--) throw error;
+        return original(array);
+      };
+      assert.throws(() => new client.Collection(GOOD).simulate("bus"), /no random numbers/);
+    }
+  }
+  crypto.getRandomValues = original;
+});
+
 test("values outside the alphabet, and texts that are none, are refused without naming them", () => {
   for (const [text, values] of [[GOOD, ["plane", "", null, undefined, 7, {}, "BUS"]], [OPEN, ["\ud800", 7, null]]]) {
     for (const value of values) {

@@ -40,6 +40,7 @@ class Site:
     files: dict[str, tuple[str, bytes]]
     posted: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
+    wait: int | None = None
     result: Any = None
     told: threading.Event = field(default_factory=threading.Event)
     address: str = ""
@@ -81,6 +82,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in (("Content-Type", kind), ("Content-Length", str(len(content)))):
             self.send_header(name, value)
+        if self.site.wait is not None:
+            self.send_header("Retry-After", str(self.site.wait))
         self.send_header("Access-Control-Allow-Origin", "*")
         self.end_headers()
         self.wfile.write(content)

@@ -101,6 +101,38 @@ def test_answers_on_several_occasions_are_counted(browse: Browse) -> None:
     assert "Name the occasion" in found[8]
 
 
+def test_occasions_are_texts_so_that_all_are_counted(browse: Browse) -> None:
+    # Lists come after all texts in the order of IndexedDB, and were not among those that were counted.
+    found = browse(f"""{LOAD_OPEN}
+        const told = [];
+        for (const occasion of [["a"], ["b"], ["c"], ["d"], ["e"], ["f"], [], 7, null, new Date(0)]) {{
+          told.push(await collection.answer("bus", {{ occasion }}).catch((error) => error.message));
+        }}
+        {STORED} return [told, stored];""")
+    assert [each for each in found[0] if "Name the occasion" not in each] == []
+    assert found[1] == []
+
+
+def test_without_entropy_nothing_is_given_or_remembered(browse: Browse, site: Site) -> None:
+    survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1/2", p="1/2", q="3/4")
+    collection = Collection(survey=survey, answers=40, last_day="2026-12-31")
+    site.files["/rappor.json"] = ("application/json", collection_text(collection).encode())
+    # The fifth request is for the report; the remembered bits were drawn before.
+    told, stored = browse(f"""const collection = await Collection.load("/rappor.json"), told = [];
+        const original = crypto.getRandomValues.bind(crypto);
+        for (let good = 0; good < 5; good++) {{
+          let left = good;
+          crypto.getRandomValues = (array) => {{
+            if (!left--) throw new DOMException("none", "OperationError");
+            return original(array);
+          }};
+          told.push(await collection.answer(3, {{ occasion: "a" }}).catch((error) => error.message));
+        }}
+        {STORED} return [told, stored];""")
+    assert [each for each in told if "no random numbers" not in each] == []
+    assert stored == []
+
+
 def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(browse: Browse, site: Site) -> None:
     # A remembered 1 is always reported as 1, and f is tiny, so reports tell the remembered bits.
     survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1e-9", p="1/2", q="1")
@@ -149,6 +181,51 @@ def test_a_report_is_sent_once_and_in_the_same_bytes(browse: Browse, site: Site)
     for headers, _ in site.posted:
         assert headers["Content-Type"] == "text/plain"
         assert not {"Cookie", "Referer"} & headers.keys()
+
+
+def test_all_tabs_together_try_ten_times_and_wait_at_random(browse: Browse, site: Site) -> None:
+    site.answers = [503] * 100
+    waited = browse(f"""{LOAD} const set = window.setTimeout, waited = [];
+        window.setTimeout = (work, time) => (waited.push(time), set(work, 0));
+        await collection.answer("bus");
+        await Promise.all([1, 2, 3].map(() => collection.send("/reports", {{ within: 0 }})));
+        await collection.send("/reports", {{ within: 0 }});
+        return waited;""")
+    assert len(site.posted) == 10
+    assert len({body for _, body in site.posted}) == 1
+    # Even if the server names a time, devices do not all come back at once.
+    site.wait, site.answers = 60, [503, 503]
+    waited = browse(
+        f"""{LOAD} const set = window.setTimeout, waited = [];
+        window.setTimeout = (work, time) => (waited.push(time), set(work, 0));
+        await collection.answer("bus");
+        await collection.send("/reports", {{ within: 0 }});
+        return waited;""",
+        "other",
+    )
+    assert min(waited[1:]) > 60_000
+    assert len(set(waited[1:])) == 2
+
+
+def test_a_report_that_was_cleared_is_not_sent_again(browse: Browse, site: Site) -> None:
+    site.answers = [503] * 10
+    stored = browse(f"""{LOAD} const set = window.setTimeout;
+        await collection.answer("bus");
+        window.setTimeout = (work, time) => set(async () => {{
+          if (time) await new Promise((resolve) => {{
+            const request = indexedDB.open("anonhist", 1);
+            request.onsuccess = () => {{
+              const clearing = request.result.transaction("reports", "readwrite");
+              clearing.objectStore("reports").clear();
+              clearing.oncomplete = () => (request.result.close(), resolve());
+            }};
+          }});
+          work();
+        }}, 0);
+        await collection.send("/reports", {{ within: 0 }});
+        {STORED} return stored;""")
+    assert len(site.posted) == 1
+    assert stored == []
 
 
 def test_a_report_is_sent_with_consent_and_dropped_if_it_is_not_wanted(browse: Browse, site: Site) -> None:

@@ -46,10 +46,12 @@ def test_the_commands_and_the_collector_lead_to_an_estimate(tmp_path: Path, monk
         if number % 10 == 0:
             # A retry sends the same line.
             post(collection.answer(**answered).encode())
-    post(b"not a line")
+    # A report that was not kept is not said to have arrived.
+    assert post(b"not a line") == "400 Bad Request"
+    assert post(b"x" * 100_000 + b"\n") == "204 No Content"
     post(b"\xff\n")
     exec(compile(counting, "docs/collecting.md", "exec"), names)  # noqa: S102
-    assert names["bad"] == 1
+    assert names["bad"] == 2
     assert not names["impossible"].any()
     run(after)
     assert ah.read("tally.json").users == 60

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,22 @@ def test_a_memory_that_cannot_be_used_gives_nothing(tmp_path: Path) -> None:
     for memory in (tmp_path, tmp_path / "missing" / "me.db", tmp_path / "text.db"):
         with pytest.raises(OutputError, match="no answer was given"):
             ONCE.answer(7, memory=memory)
+
+
+@pytest.mark.parametrize("name", ["", ":memory:", "file::memory:", "file:me?mode=memory"])
+def test_a_name_of_no_file_gives_no_second_report(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # SQLite has databases of these names that are gone when they are closed, and a second answer would cost twice.
+    monkeypatch.chdir(tmp_path)
+    lines = set()
+    for value in range(5):
+        with suppress(OutputError):
+            lines.add(ONCE.answer(value, memory=name))
+    assert len(lines) <= 1
+
+
+def test_an_occasion_that_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="half a surrogate pair"):
+        OPEN.answer("bus", memory=tmp_path / "me.db", occasion="\ud800")
 
 
 DIES = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,6 @@ from anonhist.local.randomizers.rappor import RAPPOR, Memory
 from anonhist.local.wire import wire_lines
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from anonhist.local.collection import Collection
     from anonhist.local.reports import Reports
     from anonhist.randomness import RandomSource
@@ -32,8 +31,12 @@ def answer(collection: Collection, value: Any, *, memory: str | Path, occasion: 
     times = collection.answers.times
     if not isinstance(occasion, str) or (times > 1) != (occasion != ""):
         raise UsageError("Name the occasion of the answer if, and only if, there may be several answers.")
+    if any("\ud800" <= character <= "\udfff" for character in occasion):
+        raise UsageError("The occasion contains half a surrogate pair, which no memory can hold; correct it.")
+    # SQLite keeps nothing of databases named "", ":memory:" or "file:…?mode=memory": an absolute path is none of these.
+    path = Path(memory).absolute()
     try:
-        with closing(sqlite3.connect(memory, timeout=_SECONDS, isolation_level=None)) as database:
+        with closing(sqlite3.connect(path, timeout=_SECONDS, isolation_level=None)) as database:
             database.execute("PRAGMA synchronous = FULL")
             # From here on, no other process can read or draw, so of two answers the first stands.
             database.execute("BEGIN IMMEDIATE")

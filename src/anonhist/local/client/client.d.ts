@@ -9,8 +9,8 @@ export class Collection {
   readonly description: Record<string, any>;
 
   /** Fetch a collection, and refuse any other than the one with this digest. */
-  static load(url: string | URL, pinned?: { digest?: string }): Promise<Collection>;
-  constructor(text: string, pinned?: { digest?: string });
+  static load(url: string | URL, pinned?: { digest: string }): Promise<Collection>;
+  constructor(text: string, pinned?: { digest: string });
 
   /** The report of an answer, a line of JSON: randomized once, remembered, and the same bytes ever after. */
   answer(value: unknown, options?: { occasion?: string }): Promise<string>;

@@ -2,9 +2,8 @@
 /**
  * Local privacy in a browser: an answer is randomized on the device, once, and only the randomized report leaves it.
  *
- * This module has no dependencies, needs no build, and follows docs/drawing.md and docs/hashing.md of anonhist to the
- * bit. All entropy comes from crypto.getRandomValues and none is kept between reports. Probabilities are exact:
- * whole-number bounds of e^(−ε) are refined until they decide.
+ * This module has no dependencies, and follows docs/drawing.md and docs/hashing.md of anonhist to the bit. All entropy
+ * comes from crypto.getRandomValues, none is kept. Probabilities are exact: bounds are refined until they decide.
  *
  * @typedef {(count: number) => Uint32Array} Words Fresh 64-bit words, each as its low and its high 32 bits.
  * @typedef {[bigint, bigint]} Fraction
@@ -21,7 +20,11 @@ const MOST_HALVES = 16384;
 export function systemWords(count) {
   const halves = new Uint32Array(2 * count);
   for (let at = 0; at < halves.length; at += MOST_HALVES) {
-    crypto.getRandomValues(halves.subarray(at, at + MOST_HALVES));
+    try {
+      crypto.getRandomValues(halves.subarray(at, at + MOST_HALVES));
+    } catch (cause) {
+      throw new Error("This browser gives no random numbers.", { cause });
+    }
   }
   return halves;
 }
@@ -654,9 +657,9 @@ async function remembering(work) {
   }
 }
 
-/** Seconds of waiting, at random, whatever the answer is. @param {number} most @param {number} [least] */
+/** Wait up to `most` random seconds after the `least`. @param {number} most @param {number} [least] */
 const pause = (most, least = 0) => new Promise((resolve) =>
-  setTimeout(resolve, 1000 * Math.max(least, (most * systemWords(1)[0]) / 2 ** 32)));
+  setTimeout(resolve, 1000 * (least + (most * systemWords(1)[0]) / 2 ** 32)));
 
 /** What the devices of a collection agree to: the file of `anonhist collect new`. */
 export class Collection {
@@ -666,22 +669,23 @@ export class Collection {
   #randomizer;
 
   /** Fetch a collection, and refuse any other than the one with this digest. @param {string | URL} url
-   * @param {{digest?: string}} [pinned] */
+   * @param {{digest: string}} [pinned] */
   static async load(url, pinned) {
     const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer" });
     if (!response.ok) throw new Error("The description of this collection cannot be fetched.");
     return new Collection(await response.text(), pinned);
   }
 
-  /** @param {string} text The file @param {{digest?: string}} [pinned] */
-  constructor(text, { digest: expected } = {}) {
+  /** @param {string} text The file @param {{digest: string}} [pinned] */
+  constructor(text, pinned) {
     const { format, version, digest, ...content } = JSON.parse(text);
+    const expected = pinned === undefined ? digest : pinned.digest;
     // Python reads no file that names a field twice; here, that and other forms of numbers show in the length.
     const isPlain = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1") === JSON.stringify(JSON.parse(text));
     if (format !== "anonhist/collection" || version !== 1) throw new Error("This client cannot read this collection.");
-    if (!isPlain || digestOf(content) !== digest || (expected ?? digest) !== digest) throw new Error(NOT_THE_ONE);
+    if (!isPlain || digestOf(content) !== digest || expected !== digest) throw new Error(NOT_THE_ONE);
     const { mechanism, epsilon, title, parameters, digest: survey } = content.survey;
-    if (digestOf({ mechanism, epsilon, title, ...parameters }).slice(0, 32) !== survey) throw new Error(NOT_THE_ONE);
+    if (digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey) throw new Error(NOT_THE_ONE);
     const isOnce = content.answers === "once";
     if (!isOnce && !(Number.isInteger(content.answers) && content.answers > 1)) throw new Error(NOT_THE_ONE);
     this.#text = text;
@@ -707,7 +711,7 @@ export class Collection {
    */
   async answer(value, { occasion = "" } = {}) {
     const code = this.#randomizer.code(value);
-    if ((this.#times > 1) !== (occasion !== "")) {
+    if (typeof occasion !== "string" || (this.#times > 1) !== (occasion !== "")) {
       throw new RangeError("Name the occasion of the answer if, and only if, there may be several answers.");
     }
     return remembering(async (reports, memories) => {
@@ -754,16 +758,26 @@ export class Collection {
     const wishes = /** @type {any} */ (navigator);
     if (!consented && (wishes.globalPrivacyControl || wishes.doNotTrack === "1")) return;
     const all = await remembering((reports) => resultOf(reports.getAll(this.#mine)));
-    await Promise.all(all.filter(({ state }) => state === "unsent").map(async (record) => {
+    await Promise.all(all.filter(({ state }) => state === "unsent").map(async ({ occasion }) => {
       await pause(within);
-      while (record.state === "unsent") {
-        const { state, wait } = await post(url, record.report);
-        record.tries++;
-        record.state = state === "unsent" && record.tries >= 10 ? "given up" : state;
-        await remembering((reports) => resultOf(reports.put(record)));
-        if (record.state === "unsent") await pause(2 ** record.tries, wait);
+      let record;
+      while ((record = await this.#change(occasion))) {
+        const { end, wait } = await post(url, record.report);
+        if (end) await this.#change(occasion, end);
+        else if (record.tries < 10) await pause(2 ** record.tries, wait);
       }
     }));
+  }
+
+  /** Count a try of a report, or note its end, unless it had one. @param {string} occasion @param {string} [end] */
+  #change(occasion, end) {
+    return remembering(async (reports) => {
+      const record = await resultOf(reports.get([this.digest, occasion]));
+      if (record?.state !== "unsent" || (!end && record.tries++ >= 10)) return;
+      if (end) record.state = end;
+      await resultOf(reports.put(record));
+      return record;
+    });
   }
 
   get #mine() {
@@ -784,18 +798,18 @@ export class Collection {
 
 /** Post a report once. @param {string | URL} url @param {string} body */
 async function post(url, body) {
-  let wait = 0, state = "unsent";
+  let wait = 0, end = "";
   try {
     const response = await fetch(url, {
       method: "POST", body, headers: { "Content-Type": "text/plain" }, credentials: "omit", cache: "no-store",
       // Browsers refuse longer bodies of requests that outlive the page.
       referrerPolicy: "no-referrer", keepalive: body.length < 60000,
     });
-    if (response.ok) state = "sent";
-    if (response.status === 410) state = "dropped";
+    if (response.ok) end = "sent";
+    if (response.status === 410) end = "dropped";
     wait = Math.min(Number(response.headers.get("Retry-After")) || 0, 3600);
   } catch {
-    // Nothing arrived, or nothing came back: it is sent again, and counted once.
+    // Nothing arrived, or nothing came back.
   }
-  return { state, wait };
+  return { end, wait };
 }
