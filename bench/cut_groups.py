@@ -82,7 +82,7 @@ def main() -> None:
         )
         missed, short = misses(grouped, reach, releases)
         held, told = excesses(grouped.units, runs, rng)
-        cells = [*(f"{mean:.1f} ± {2 * error:.1f}" for mean, error in missed), f"{100 * short:.1f} %"]
+        cells = [*(f"{mean:.1f} ± {2 * error:.1f}" for mean, error in missed), f"{100 * short:.1f}%"]
         cells += [*(f"{rate:.3f}" for rate in held), "–" if told is None else f"{told:.2f}"]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 

@@ -75,7 +75,7 @@ def print_real(runs: int, rng: np.random.Generator, *, is_quick: bool) -> None:
                 off.append([method(sample, profile.n) / profile.num_labels - 1 for method in METHODS.values()])
             errors = np.sqrt(np.mean(np.square(off), axis=0))
             by_part[part].append(errors.tolist())
-            print(f"| {name} | 1/{part} | " + " | ".join(f"{100 * each:.2f} %" for each in errors) + " |", flush=True)
+            print(f"| {name} | 1/{part} | " + " | ".join(f"{100 * each:.2f}%" for each in errors) + " |", flush=True)
     for part, rows in by_part.items():
         print(f"| mean | 1/{part} | " + " | ".join(mean_and_error(np.array(rows))) + " |")
 
@@ -83,7 +83,7 @@ def print_real(runs: int, rng: np.random.Generator, *, is_quick: bool) -> None:
 def mean_and_error(rows: NDArray[np.float64]) -> list[str]:
     """Return the mean of each column with two standard errors, in percent."""
     errors = 2 * rows.std(axis=0, ddof=1) / len(rows) ** 0.5 if len(rows) > 1 else np.zeros(rows.shape[1])
-    return [f"{100 * mean:.1f} ± {100 * error:.1f} %" for mean, error in zip(rows.mean(axis=0), errors, strict=True)]
+    return [f"{100 * mean:.1f} ± {100 * error:.1f}%" for mean, error in zip(rows.mean(axis=0), errors, strict=True)]
 
 
 def print_shapes(labels: int, items: int, runs: int, seed: int, *, is_quick: bool) -> None:
@@ -106,9 +106,9 @@ def print_shapes(labels: int, items: int, runs: int, seed: int, *, is_quick: boo
     print("| m/n | " + " | ".join(METHODS) + " | interval holds, mean, least |\n|---:|" + "---:|" * (len(METHODS) + 1))
     for times in TIMES:
         cells = mean_and_error(np.array(errors[times]))
-        cells.append(f"{100 * np.mean(held[times]):.1f} %, {100 * min(held[times]):.0f} %")
+        cells.append(f"{100 * np.mean(held[times]):.1f}%, {100 * min(held[times]):.0f}%")
         print(f"| {times:g} | " + " | ".join(cells) + " |", flush=True)
-    print("| falls | " + " | ".join(f"{100 * each:.0f} %" for each in falls) + " | |")
+    print("| falls | " + " | ".join(f"{100 * each:.0f}%" for each in falls) + " | |")
 
 
 def print_releases(labels: int, items: int, runs: int, seed: int, *, is_quick: bool) -> None:
@@ -135,7 +135,7 @@ def print_releases(labels: int, items: int, runs: int, seed: int, *, is_quick: b
             held[each].append(float(np.mean(holds)))
     for each in times:
         cells = mean_and_error(np.array(errors[each]))
-        print(f"| {each:g} | {' | '.join(cells)} | {100 * np.mean(held[each]):.1f} %, {100 * min(held[each]):.0f} % |")
+        print(f"| {each:g} | {' | '.join(cells)} | {100 * np.mean(held[each]):.1f}%, {100 * min(held[each]):.0f}% |")
 
 
 def main() -> None:

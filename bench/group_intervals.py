@@ -74,8 +74,8 @@ def cell_text(found: list[Held]) -> str:
     of_items = [each.items for each in found]
     width = np.mean([each.width for each in found])
     return (
-        f"{100 * min(each.k_plus for each in found):.0f} %; {100 * np.mean(of_items):.1f} % "
-        f"({100 * min(of_items):.0f} %), ± {width:,.0f}"
+        f"{100 * min(each.k_plus for each in found):.0f}%; {100 * np.mean(of_items):.1f}% "
+        f"({100 * min(of_items):.0f}%), ± {width:,.0f}"
     )
 
 

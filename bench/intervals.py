@@ -39,7 +39,7 @@ def cell_text(cell: Cell) -> str:
     """Write a cell of the table."""
     mark = "" if cell.in_range else " !"
     k_plus, single = cell.k_plus, cell.prevalences
-    held = f"{100 * k_plus.held.min():.0f} %, {100 * single.held.min():.0f} %"
+    held = f"{100 * k_plus.held.min():.0f}%, {100 * single.held.min():.0f}%"
     return f"{held}, {np.max(k_plus.width / k_plus.shortest):.1f}×, {_ratio(cell):.2f}{mark}"
 
 

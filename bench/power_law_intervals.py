@@ -100,8 +100,8 @@ def row(name: str, nodes: int, cells: list[tuple[list[bool], Counter[str], list[
     for held, said, lengths in cells:
         mean = float(np.mean(held)) if held else float("nan")
         error = 2 * (mean * (1 - mean) / len(held)) ** 0.5 if held else 0.0
-        words = ", ".join(f"{what} {100 * many / sum(said.values()):.0f} %" for what, many in said.most_common())
-        shown = f"{100 * mean:.1f} ± {100 * error:.1f} %" if held else ""
+        words = ", ".join(f"{what} {100 * many / sum(said.values()):.0f}%" for what, many in said.most_common())
+        shown = f"{100 * mean:.1f} ± {100 * error:.1f}%" if held else ""
         parts += [words, shown, f"{np.median(lengths):.2g}" if lengths else ""]
     return f"| {name} | {nodes:,} | {' | '.join(parts)} |"
 

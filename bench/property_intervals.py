@@ -161,12 +161,12 @@ def row(title: str, cells: dict[str, Cell]) -> str:
     said: Counter[str] = Counter()
     for cell in cells.values():
         said.update({what: many / cell.runs / len(cells) for what, many in cell.said.items()})
-    words = ", ".join(f"{what} {100 * many:.0f} %" for what, many in said.most_common())
+    words = ", ".join(f"{what} {100 * many:.0f}%" for what, many in said.most_common())
     lengths = [float(np.median(cell.lengths)) for cell in cells.values() if cell.lengths]
-    length = f"{100 * float(np.median(lengths)):.2g} %" if lengths else ""
+    length = f"{100 * float(np.median(lengths)):.2g}%" if lengths else ""
     below = sum(share < _WANTED for share in shares.values())
     mean = 100 * float(np.mean(list(shares.values())))
-    return f"| {title} | {words} | {mean:.1f} % | {100 * shares[worst]:.1f} % ({worst}) | {below} | {length} |"
+    return f"| {title} | {words} | {mean:.1f}% | {100 * shares[worst]:.1f}% ({worst}) | {below} | {length} |"
 
 
 def main() -> None:

@@ -144,7 +144,7 @@ def row(
     ends = f"{low.mean() / value.mean():.2f} to {high.mean() / value.mean():.2f}"
     return (
         f"{real:,.1f} ± {spread:,.1f} | {value.mean():,.1f} | {value.mean() / real:.2f} | "
-        f"{100 * held:.0f} ± {100 * uncertain:.0f} %{mark} | {high.mean() / max(low.mean(), 1e-9):.1f} ({ends})"
+        f"{100 * held:.0f} ± {100 * uncertain:.0f}%{mark} | {high.mean() / max(low.mean(), 1e-9):.1f} ({ends})"
     )
 
 

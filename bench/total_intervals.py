@@ -70,7 +70,7 @@ def main() -> None:
         cells = []
         for held, widths in found:
             shares = 100 * held.mean(axis=0)
-            cells.append(f"{shares.mean():.1f} % ({shares.min():.0f} %)")
+            cells.append(f"{shares.mean():.1f}% ({shares.min():.0f}%)")
             cells.append(", ".join(f"{widths.mean(axis=0)[LEVELS.index(k)]:,.0f}" for k in _SHOWN))
         print(f"| {shape} | {groups} | {epsilon} | {' | '.join(cells)} |", flush=True)
 
