@@ -119,6 +119,17 @@ def test_there_is_no_interval_where_a_release_has_none() -> None:
     assert "0 simulations" in silent["items", None].difference.statement.reason
 
 
+def test_one_item_of_noise_is_no_difference() -> None:
+    # At ε = 3 a release of no data has an item in one of 20 runs, which its own runs may not show.
+    nothing, item, flat, more = (ah.Profile.from_counts(counts) for counts in ([], [1], [7] * 50, [*[7] * 49, 8]))
+    for pair in ((nothing, item), (item, nothing), (flat, more)):
+        first, second = (replace(made(epsilon=4), profile=each, draw=None) for each in pair)
+        assert compare_releases(first, second).differing == ()
+        for name in ("entropy", "simpson"):
+            low, high = compare_releases(first, second)[name, None].difference.interval
+            assert low <= 0 <= high
+
+
 def test_no_data_can_be_compared() -> None:
     nothing = ah.Profile([], [])
     for of in ("data", "distribution"):
