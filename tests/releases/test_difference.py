@@ -1,10 +1,13 @@
 """Differences of two releases: their intervals, what is claimed all at once, and which pairs are refused."""
 
 import math
+import pickle
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import anonhist as ah
@@ -116,6 +119,17 @@ def test_there_is_no_interval_where_a_release_has_none() -> None:
     assert "0 simulations" in silent["items", None].difference.statement.reason
 
 
+def test_one_item_of_noise_is_no_difference() -> None:
+    # At ε = 3 a release of no data has an item in one of 20 runs, which its own runs may not show.
+    nothing, item, flat, more = (ah.Profile.from_counts(counts) for counts in ([], [1], [7] * 50, [*[7] * 49, 8]))
+    for pair in ((nothing, item), (item, nothing), (flat, more)):
+        first, second = (replace(made(epsilon=4), profile=each, draw=None) for each in pair)
+        assert compare_releases(first, second).differing == ()
+        for name in ("entropy", "simpson"):
+            low, high = compare_releases(first, second)[name, None].difference.interval
+            assert low <= 0 <= high
+
+
 def test_no_data_can_be_compared() -> None:
     nothing = ah.Profile([], [])
     for of in ("data", "distribution"):
@@ -180,12 +194,58 @@ def test_what_was_charged_as_one_is_refused() -> None:
 
 
 def test_a_sum_and_its_part_are_refused() -> None:
-    profiles = {(name,): FEW for name in ("DE", "FR")}
+    profiles = dict.fromkeys((("DE", "x"), ("DE", "y"), ("FR", "x")), FEW)
     unit = ah.PrivacyUnit.item()
-    grouped = GroupedProfile(("country",), profiles, unit=unit, levels=ah.catalogue.Levels.NESTED)
+    grouped = GroupedProfile(("country", "day"), profiles, unit=unit, levels=ah.catalogue.Levels.NESTED)
     release = ah.release_groups(grouped, epsilon=2)
-    with pytest.raises(UsageError, match="share their noise"):
-        compare_releases(release[()], release["DE"])
+    again = pickle.loads(pickle.dumps(release))  # noqa: S301  # written above
+    for part in (release["DE", "x"], release["DE"], again["DE", "x"], again["DE"]):
+        with pytest.raises(UsageError, match="share their noise"):
+            compare_releases(release[()], part)
+
+
+def _crossing() -> ah.GroupedRelease:
+    rows = {"q": ["a", "b", "c", "a"] * 9, "day": ["x", "y", "z"] * 12, "place": ["DE", "FR"] * 18}
+    groups = [(place, day) for place in ("DE", "FR") for day in "xyz"]
+    read = ah.read_groups(pa.table(rows), label="q", by=["place", "day"], groups=groups, levels="crossing")
+    return ah.release_groups(read, epsilon=1, simulations=4)
+
+
+def test_groups_that_were_adjusted_together_are_refused(tmp_path: Path) -> None:
+    release = _crossing()
+    assert release.is_consistent
+    release.save(tmp_path / "groups.json")
+    told = ah.read(tmp_path / "groups.json").with_error()
+    for other in (release["FR"], release["FR", "x"], release[()], told["FR"], told["FR"].with_error()):
+        with pytest.raises(UsageError, match="adjusted to agree"):
+            compare_releases(release["DE"], other)
+    with pytest.raises(UsageError, match="adjusted to agree"):
+        compare_releases(release["FR"].unadjusted, release["DE"])  # type: ignore[arg-type]
+    # Noises of groups as they were drawn are independent, and so are those of another release.
+    drawn = release["DE"].unadjusted, release["FR"].unadjusted
+    assert compare_releases(*drawn).guarantee.epsilon == Fraction(2, 3)  # type: ignore[arg-type]
+    assert len(compare_releases(release["DE"], _crossing()["FR"]))
+
+
+def test_one_draw_is_refused_whatever_was_made_of_it() -> None:
+    release = _crossing()
+    drawn = release["DE"].unadjusted
+    assert drawn is not None
+    fitted = replace(made(MANY), draw=FEW)
+    pairs = [
+        (release["DE"], drawn),
+        (drawn, release["DE"]),
+        # As a command does with a group of a file.
+        (replace(drawn, guarantee=release.guarantee), drawn),
+        (fitted, replace(fitted, profile=FEW, draw=None)),
+        (fitted, replace(fitted, draw=None)),
+    ]
+    for first, second in pairs:
+        with pytest.raises(UsageError, match="the same content"):
+            compare_releases(first, second)
+    # What was counted under other conditions was drawn by itself.
+    here, there = (replace(made(), where=where) for where in ("a = 1", "a = 2"))
+    assert compare_releases(here, there).differing == ()
 
 
 @each_of(

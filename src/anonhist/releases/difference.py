@@ -11,9 +11,10 @@ from anonhist.errors import UsageError, kind_of
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, compose, parse_whole_number
+from anonhist.profiles import Profile
+from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.properties.share_band import GuessedOf
-from anonhist.releases.content import content
 from anonhist.releases.cumulative import Windows
 from anonhist.releases.grouped import GroupedRelease, SumOfReleases
 from anonhist.releases.numbers import LEVEL, Asked, Key, NumbersOfData, factor_of, numbers_of_source
@@ -172,8 +173,9 @@ def compare_releases(
     Raises
     ------
     UsageError
-        If these are not two releases of single profiles; if they are views of one draw, by their content, their receipt
-        or as a sum and its part; if kind, unit, bound or relation differ; or if a count is not a whole number ≥ 1.
+        If these are not two releases of single profiles; if they are views of one draw, by their content, their
+        receipt, as a sum and its part, or as groups that were adjusted together; if kind, unit, bound or relation
+        differ; or if a count is not a whole number ≥ 1.
 
     Notes
     -----
@@ -324,20 +326,54 @@ def _check_two_draws(first: Release, second: Release) -> None:
             "groups of one."
         )
     is_charged = first.receipt is not None and second.receipt is not None
-    if first is second or (not is_charged and _numbers_alone(first) == _numbers_alone(second)):
+    if first is second or (not is_charged and _is_one_draw(first, second)):
         raise UsageError(
             "Both releases have the same content: a difference needs two draws, each with noise of its own."
         )
-    for total, part in ((first, second), (second, first)):
-        if isinstance(total.mechanism, SumOfReleases):
-            runs = total.mechanism.runs
-            other = part.mechanism
-            if (isinstance(other, SumOfReleases) and other.runs is runs) or any(
-                each.profile == part.profile for each in runs.groups.values()
-            ):
-                raise UsageError("One release is a sum of groups that the other is part of: they share their noise.")
+    for one, other in ((first, second), (second, first)):
+        if isinstance(one.mechanism, SumOfReleases) and _is_of_groups(other, one.mechanism.runs.groups):
+            raise UsageError("One release is a sum of groups that the other is part of: they share their noise.")
+        if one.agreed_with is not None and not is_charged and _is_agreed(other, one.agreed_with):
+            raise UsageError(
+                "One release was adjusted to agree with groups that the other is one of: they share their noise. "
+                "Compare what was drawn for each, `.unadjusted`."
+            )
 
 
-def _numbers_alone(release: Release) -> object:
-    """Return what a release holds, without where it was charged."""
-    return {**content(release), "receipt": None}
+def _is_one_draw(first: Release, second: Release) -> bool:
+    """Whether two releases hold what one draw of noise made: adjusted or not, fitted or not, under any guarantee."""
+    one, other = first.unadjusted or first, second.unadjusted or second
+    if _origin(one) != _origin(other) or any(
+        None not in pair and pair[0] != pair[1] for pair in ((one.items, other.items), (one.zeros, other.zeros))
+    ):
+        return False
+    if one.draw is not None and other.draw is not None:
+        return one.draw == other.draw
+    return any(
+        mine is not None and mine == theirs
+        for mine in (one.profile, one.draw)
+        for theirs in (other.profile, other.draw)
+    )
+
+
+def _origin(release: Release) -> object:
+    mechanism = release.mechanism
+    return mechanism.name, dict(mechanism.parameters), release.order_key, release.where
+
+
+def _is_of_groups(release: Release, groups: Mapping[Group, Release]) -> bool:
+    """Whether a release is one of these groups, or a sum of some."""
+    if isinstance(release.mechanism, SumOfReleases):
+        return _profiles(release.mechanism.runs.groups) == _profiles(groups)
+    return any(each.profile == release.profile for each in groups.values())
+
+
+def _is_agreed(release: Release, drawn: Mapping[Group, Release]) -> bool:
+    """Whether a release is one of these groups, as drawn or adjusted; nothing is known of one without labels."""
+    if release.agreed_with is not None:
+        return release.agreed_with is drawn or _profiles(release.agreed_with) == _profiles(drawn)
+    return bool(len(release.profile)) and any(_is_one_draw(each, release) for each in drawn.values())
+
+
+def _profiles(releases: Mapping[Group, Release]) -> dict[Group, Profile]:
+    return {group: each.profile for group, each in releases.items()}

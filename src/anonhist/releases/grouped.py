@@ -363,7 +363,7 @@ class GroupedRelease(ReleaseByGroup[Release]):
                 raise UsageError("Only crossing levels are adjusted: others agree as they are.")
             check_adjusted(Design(tuple(releases), first.mechanism.guarantee.unit), adjusted)
             moved = {group: moved_to(each, adjusted[group], of_levels) for group, each in drawn.items()}
-            known = _frozen(moved, found_with)
+            known = _agreeing(_frozen(moved, found_with), drawn)
             vars(self).update(_values=MappingProxyType({group: known[group] for group in releases}))
         vars(self).update(
             guarantee=whole,
@@ -487,6 +487,12 @@ class GroupedRelease(ReleaseByGroup[Release]):
 
 def _at(depth: int, totals: Mapping[Group, Release]) -> dict[Group, Release]:
     return {group: each for group, each in totals.items() if len(group) == depth}
+
+
+def _agreeing(moved: dict[Group, Release], drawn: Mapping[Group, Release]) -> dict[Group, Release]:
+    for each in moved.values():
+        each.agree_with(drawn)
+    return moved
 
 
 def _frozen(releases: Mapping[Group, Release], found_with: tuple[Fraction, Fraction] | None) -> dict[Group, Release]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
@@ -41,6 +41,8 @@ from anonhist.releases.made import (
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
+    from anonhist.profiles.grouped import Group
+
     _Simulated = TypeVar("_Simulated")
 
 # Runs on a released profile are kept if together they have at most this many distinct counts; else drawn when needed.
@@ -49,6 +51,7 @@ _MOST_KEPT = 2**23
 _ON_NOTHING, _DRAWN = 0.35, 0.9
 _EDGES_LEFT_OUT = "edges were left out until no node had more than {:,}"
 _SIMULATED = ("_simulated_runs", "_simulated_nothing")
+_AGREED = "_agreed_with"
 
 
 _released_number = partial(parse_whole_number, least=0, most=MAX_ITEMS)
@@ -211,8 +214,18 @@ class Release(OneRelease):
         """
         told = replace(self, recorded_error=self._error(progress))
         # The new release shares the simulations of this one.
-        told.__dict__.update({name: self.__dict__[name] for name in _SIMULATED if name in self.__dict__})
+        told.__dict__.update({name: self.__dict__[name] for name in (*_SIMULATED, _AGREED) if name in self.__dict__})
         return told
+
+    @property
+    def agreed_with(self) -> Mapping[Group, Release] | None:
+        """What was drawn for all groups and totals that an adjusted profile agrees with, where that is known."""
+        found: Mapping[Group, Release] | None = self.__dict__.get(_AGREED)
+        return found
+
+    def agree_with(self, drawn: Mapping[Group, Release]) -> None:
+        """Keep what was drawn for all groups and totals, if the profile was moved to agree with them."""
+        self.__dict__[_AGREED] = drawn
 
     def share_runs(self, other: Release) -> None:
         """Take over another release's runs on no data, if it has any and they apply to this one, too."""
