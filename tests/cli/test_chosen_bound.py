@@ -78,6 +78,14 @@ def test_a_check_says_what_will_be_chosen(cli: Any, log: Path) -> None:
     assert "at most 4 of them count" in done.stdout
 
 
+def test_a_check_of_groups_shows_both_parts(cli: Any, log: Path) -> None:
+    log.write_text("user,label,g\nu,v,x\n", encoding="utf-8")
+    asked = (each for each in AUTO if each not in ("--simulations", "0"))
+    done = cli("check", "log.csv", *asked, "--by", "g", "--groups", "x")
+    assert done.returncode == 0, done.stderr
+    assert "0.2 for choosing how many items of each user count" in done.stdout
+
+
 @each_of(
     ("options", "told"),
     [

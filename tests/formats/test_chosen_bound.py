@@ -38,6 +38,14 @@ def test_a_golden_file_is_read_and_written_for_ever(tmp_path: Path, release: Rel
     assert again.mechanism == release.mechanism
 
 
+def test_a_choice_that_leaves_another_budget_is_refused(release: Release) -> None:
+    document = to_document(release)
+    # The choice spends as much as before, so the guarantee is the same.
+    document["mechanism"]["parameters"] |= {"choice_epsilon": "500", "choice_share": "0.0001"}
+    with pytest.raises(DataError, match="another budget"):
+        from_document(document)
+
+
 @each_of(
     ("name", "value", "told"),
     [

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import anonhist as ah
+from anonhist.accounting import Ledger
+from anonhist.accounting.entry import Charged
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, bound_choosing
 from anonhist.mechanisms.bound_choosing import PreparedChoice, prepare_choice
@@ -20,6 +23,7 @@ from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist_testing.sources import SeededSource
 from anonhist_testing.statistics import assert_pmf_equal
 
@@ -177,6 +181,8 @@ def test_a_release_states_what_the_choice_spent(relation: NeighboringRelation, m
         ({"public_cap": 9}, "public_cap"),
         ({"excess_share": "0.1"}, "excess_share"),
         ({"unit": PrivacyUnit.user(max_items=5)}, "unit"),
+        # Whether it is the one that was chosen is private.
+        ({"unit": PrivacyUnit.user(max_items=2)}, "unit"),
         ({"epsilon": None, "mechanism": FrobeniusMechanism(1, PrivacyUnit.user(max_items=2))}, "epsilon"),
     ],
 )
@@ -191,6 +197,28 @@ def test_nothing_releases_such_a_profile_without_stating_the_choice() -> None:
             FrobeniusMechanism(1, PrivacyUnit.user(max_items=2)).release(profile)
         with pytest.raises(UsageError, match="chose how many items"):
             ah.private.entropy(profile, epsilon=1, unit=profile.unit)
+
+
+def test_a_ledger_is_charged_for_the_largest_candidate_whatever_was_chosen(tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "budget.db")) as ledger:
+        ledger.create("log", "user", epsilon=5)
+        for bound in (1, 2):
+            profile = bounded(SMALL).with_unit(PrivacyUnit.user(max_items=bound))
+            ah.release(profile, epsilon=1, simulations=0, ledger=ledger, dataset="log")
+            both = GroupedProfile(("g",), {("a",): profile}, unit=profile.unit)
+            ah.release_groups(both, epsilon=1, simulations=0, ledger=ledger, dataset="log")
+        charges = [entry.event.charge for entry in ledger.entries("log") if isinstance(entry.event, Charged)]
+    assert [(each.guarantee.unit.bound, each.guarantee.epsilon) for each in charges] == [(5, 1)] * 4
+    assert len({str(each.parameters) for each in charges}) == 1
+
+
+def test_groups_that_are_put_together_anew_still_state_the_choice() -> None:
+    profile = bounded(SMALL)
+    grouped = GroupedProfile(("g",), {("a",): profile}, unit=PrivacyUnit.user(max_items=2))
+    assert ah.release_groups(grouped, epsilon=1, simulations=0).guarantee.spending[0][1] == Fraction(1, 10)
+    others = replace(SMALL, share="0.2")
+    with pytest.raises(UsageError, match="different ways"):
+        GroupedProfile(("g",), {("a",): profile, ("b",): bounded(others)}, unit=PrivacyUnit.user(max_items=2))
 
 
 @pytest.mark.parametrize("name", ["choice_share", "choice_candidates", "choice_items"])

@@ -88,7 +88,8 @@ def read_profile(
         The column of users, and the largest number of items of each that count: a random choice, or the first ones by
         ``order_by``. Rows without a user are always left out. The profile's unit becomes that user. For parts that hold
         users, the bound alone may be given, if it is smaller than theirs. A :class:`ChosenBound` spends a share of the
-        budget on choosing the bound, which takes one more query; every call spends it again.
+        budget on choosing the bound, which takes one more query; every call spends it again. Reading charges no ledger:
+        the profile, with its bound, is private until :func:`release` has charged both shares.
     order_by
         The column that decides which items of a user count; ties are broken at random. In text files it is compared as
         text: 10 comes before 9. So are categories and enumerations everywhere, whatever order they declare. Whole

@@ -132,6 +132,16 @@ def possible_releases(
     return made
 
 
+def largest_unit(choice: ChosenBound, read_for: PrivacyUnit, asked: PrivacyUnit | None) -> PrivacyUnit:
+    """Return the unit to charge, whatever bound was chosen: that of the largest possible one.
+
+    A unit that is ``asked`` is refused: whether it is the chosen one must not decide about a refusal.
+    """
+    if asked is not None:
+        raise UsageError("`unit` does not apply to a chosen bound: leave it out, or give the bound.")
+    return replace(read_for, bound=max(possible_releases(choice, read_for)))
+
+
 @lru_cache(maxsize=2 * MOST_CANDIDATES)
 def _noise(mechanism: CentralMechanism, items: int) -> int:
     """Return the sorted ℓ1 error to expect for a public number of items: simulated, and then a whole number."""

@@ -329,7 +329,9 @@ class PreparedGroups:
         costs += [] if self.excess is None else [(self.excess.epsilon, Fraction(0))]
         epsilon, delta = (sum(each, start=Fraction(0)) for each in zip(*costs, strict=True))
         arithmetic = joint_arithmetic(told)
-        whole = replace(told[-1], epsilon=epsilon, delta=delta, arithmetic=arithmetic, spending=())
+        # A chosen bound has no other steps beside it: see prepare_groups.
+        steps = () if self.choice is None else told[-1].spending
+        whole = replace(told[-1], epsilon=epsilon, delta=delta, arithmetic=arithmetic, spending=steps)
         return Price(whole, mechanisms[-1].name, mechanisms[-1].parameters)
 
 

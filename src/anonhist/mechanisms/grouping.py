@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -15,6 +16,7 @@ from anonhist.accounting.recording import Account, Price, account_of
 from anonhist.catalogue import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen, named
+from anonhist.mechanisms.bound_choosing import largest_unit
 from anonhist.mechanisms.excess import ExcessMechanism, refuse_nothing
 from anonhist.mechanisms.group_planning import PreparedGroups, parse_level_shares, prepare_groups
 from anonhist.mechanisms.releasing import AskedRelease
@@ -159,9 +161,12 @@ def release_groups(
     if not consistent:
         own["consistent"] = False
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
+    charge = prepared
+    if grouped.choice is not None:
+        charge = replace(prepared, unit=largest_unit(grouped.choice, grouped.unit, unit))
     return charged(
         account,
-        lambda: prepared.price(_unpaid(grouped, account)),
+        lambda: charge.price(_unpaid(grouped, account)),
         lambda receipt: release_prepared(
             grouped, prepared, consistent=consistent, source=source, progress=progress
         ).with_receipt(receipt),

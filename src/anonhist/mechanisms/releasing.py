@@ -312,11 +312,16 @@ def release(
     bound = None if profile.users is None else profile.users.bound
     prepared = asked.prepared(profile.unit, bound, choice=profile.choice)
     prepared.mechanism.check_unit_of(profile)
+    charge = prepared
+    if profile.choice is not None:
+        from anonhist.mechanisms.bound_choosing import largest_unit
+
+        charge = asked.prepared(largest_unit(profile.choice, profile.unit, unit), choice=profile.choice)
     own = {"excess_share": excess_share, "excess_cap": excess_cap, "where": profile.where}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
     return charged(
         account,
-        prepared.price,
+        charge.price,
         lambda receipt: replace(prepared.release(profile, source=source), receipt=receipt),
     )
 

@@ -107,6 +107,11 @@ class Setting:
                 )
             if self.bound_choice.relation is not self.relation:
                 raise UsageError("The bound was chosen for another relation: give the same to both.")
+            if self.epsilon != self.bound_choice.rest:
+                raise UsageError(
+                    "The bound was chosen for another budget: `epsilon` must be the rest that the choice leaves, "
+                    f"{short_decimal(self.bound_choice.rest)}."
+                )
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             raise UsageError(
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "

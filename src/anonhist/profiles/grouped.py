@@ -229,6 +229,11 @@ class GroupedProfile(ByGroup[Profile]):
         choice: ChosenBound | None = None,
     ) -> None:
         """Check and freeze the groups."""
+        # Groups that are put together anew must not forget that a bound was chosen for them.
+        choices = {each.choice for each in profiles.values()} - {None}
+        if choices - {choice} and (choice is not None or len(choices) > 1):
+            raise UsageError("The bounds of these groups were chosen in different ways: release them separately.")
+        choice = next(iter(choices), choice)
         # Each profile records whom the whole protects: releasing it alone must not promise less.
         known = {
             group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key, where=where, choice=choice)
