@@ -24,10 +24,12 @@ REVIEWED_CACHES = {
         "arrays that one call makes and no other sees",
         "begins first group left numbers place run",
     ),
+    "releases.relations.Design": ("mappings that one call makes and no other sees", "children levels parts relations"),
     "releases.grouped.RunsOfTotals": (
         "runs of a generator that follows from what was released",
         "on_nothing on_releases",
     ),
+    "local.collection.Collection": (FROZEN, "digest guarantee shown_guarantee"),
     "local.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),
     "local.block_design.BlockEstimator": (
         NUMBERS,

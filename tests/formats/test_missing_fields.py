@@ -64,7 +64,7 @@ MADE: dict[str, Callable[[], Any]] = {
 # What a value need not have, wherever it is.
 MAY_BE_NULL = {"order_key", "where", "excess", "items", "zeros", "draw", "receipt", "party_epsilon", "found_with"}
 MAY_BE_NULL |= {"nested", "crossing", "range", "zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
-MAY_BE_NULL |= {"items_interval"}
+MAY_BE_NULL |= {"items_interval", "adjusted"}
 
 
 def _document(value: Any, path: Path) -> Any:

@@ -281,7 +281,7 @@ def to_document(release: Release) -> dict[str, Any]:
     if release.unadjusted is not None:
         raise UsageError(
             "This profile was moved to agree with other groups, and has no file of its own: save the release of all "
-            "groups, or what was drawn for this one, `.unadjusted`."
+            "groups, or this one as it was drawn."
         )
     guarantee, error = release.guarantee, release.error
     return {

@@ -53,7 +53,7 @@ def collection_from_document(document: object) -> Collection:
     if top["answers"] != "once" and (type(top["answers"]) is not int or top["answers"] < 2):
         raise DataError("answers must be once, or a whole number from 2")
     if type(top["keep_ids"]) is not int:
-        raise DataError("keep_ids must be a whole number")
+        raise DataError("`keep_ids` must be a whole number")
     collection = Collection(
         survey=survey,
         answers=top["answers"],

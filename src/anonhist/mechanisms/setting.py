@@ -223,8 +223,8 @@ class Setting:
             )
         if profile.choice not in (None, self.bound_choice):
             raise UsageError(
-                "A share of the budget chose how many items of each user are in the profile: release it with "
-                "`release(profile, epsilon=…)`, which states that share, too."
+                "A share of the budget chose how many items of each user are in the profile: call the "
+                "function release with the whole `epsilon`, which states that share, too."
             )
 
     def admit(self, profile: Profile) -> Profile:
