@@ -136,7 +136,7 @@ def test_candidates_that_need_more_than_the_budget_go_whatever_the_data() -> Non
     ("given", "told"),
     [
         ({"epsilon": 0}, "epsilon"),
-        ({"share": 1}, "below 1"),
+        ({"bound_share": 1}, "below 1"),
         ({"expected_items": 0}, "expected_items"),
         ({"candidates": (3,)}, "from 2 to 64"),
         ({"candidates": (4, 2)}, "ascending"),
@@ -216,7 +216,7 @@ def test_groups_that_are_put_together_anew_still_state_the_choice() -> None:
     profile = bounded(SMALL)
     grouped = GroupedProfile(("g",), {("a",): profile}, unit=PrivacyUnit.user(max_items=2))
     assert ah.release_groups(grouped, epsilon=1, simulations=0).guarantee.spending[0][1] == Fraction(1, 10)
-    others = replace(SMALL, share="0.2")
+    others = replace(SMALL, bound_share="0.2")
     with pytest.raises(UsageError, match="different ways"):
         GroupedProfile(("g",), {("a",): profile, ("b",): bounded(others)}, unit=PrivacyUnit.user(max_items=2))
 

@@ -78,7 +78,7 @@ class ChosenBound:
         The whole budget ε > 0, as for :func:`anonhist.release` afterwards, which must be given the same.
     expected_items
         A public guess of the number of items, from 1 to 10¹⁵. The noise that each bound needs is predicted for it.
-    share
+    bound_share
         The share of ε that the choice spends, above 0 and below 1; 0.1 by default. The rest releases the profile.
     candidates
         The bounds to choose from, ascending: 2 to 64 whole numbers up to 2²⁰; by default the powers of two up to 128.
@@ -102,7 +102,7 @@ class ChosenBound:
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     expected_items: Converted[SupportsIndex | float, int] = converted(_expected)
-    share: Converted[EpsilonLike, Fraction] = converted(_share, default=USUAL_SHARE)
+    bound_share: Converted[EpsilonLike, Fraction] = converted(_share, default=USUAL_SHARE)
     candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
     relation: Checked[NeighboringRelation] = converted(_relation, default=NeighboringRelation.ADD_OR_REMOVE)
     mechanism: Checked[str] = converted(_mechanism, default="auto")
@@ -110,7 +110,7 @@ class ChosenBound:
     @property
     def spent(self) -> Fraction:
         """ε₁, the budget of the choice."""
-        return self.epsilon * self.share
+        return self.epsilon * self.bound_share
 
     @property
     def rest(self) -> Fraction:
@@ -136,7 +136,7 @@ class ChosenBound:
         """Public parameters as text and whole numbers, enough to rebuild it beside the relation."""
         return {
             "choice_epsilon": short_decimal(self.epsilon),
-            "choice_share": short_decimal(self.share),
+            "choice_share": short_decimal(self.bound_share),
             "choice_candidates": ",".join(map(str, self.candidates)),
             "choice_items": self.expected_items,
             "choice_mechanism": self.mechanism,

@@ -336,7 +336,7 @@ def _check_two_draws(first: Release, second: Release) -> None:
         if one.agreed_with is not None and not is_charged and _is_agreed(other, one.agreed_with):
             raise UsageError(
                 "One release was adjusted to agree with groups that the other is one of: they share their noise. "
-                "Compare what was drawn for each, `.unadjusted`."
+                "Compare both as they were drawn."
             )
 
 
