@@ -93,7 +93,9 @@ def values() -> dict[str, Shown]:
         "degree statistics": degree_statistics(as_graph([(1, 2), (2, 3), (3, 4)])),
         "recommendation": recommend(alphabet_size=100, epsilon=1, users=1000),
         "buckets": BUCKETS,
-        "site comparison": compare_sites({EVIL: Profile.from_counts([9, 4, 2, 1, 1])}, points=4, bootstraps=3),
+        "site comparison": compare_sites(
+            {EVIL: Profile.from_counts([9, 4, 2, 1, 1])}, points=4, bootstraps=3, rng=np.random.default_rng(0)
+        ),
         "incidence release": release_incidence(SamplingUnits([[EVIL, "<b>"]] * 90), epsilon=1, max_per_unit=1),
     }
 

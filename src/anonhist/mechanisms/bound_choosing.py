@@ -10,13 +10,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from anonhist.errors import UsageError
 from anonhist.mechanisms.choosing import draw_by_scores, nested_scores
 from anonhist.mechanisms.planning import zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import PrivacyUnit, short_decimal
-from anonhist.profiles.chosen_bound import MOST_CANDIDATES, ChosenBound
+from anonhist.profiles.chosen_bound import MOST_CANDIDATES, ChosenBound, refuse_unit
 from anonhist.profiles.distances import sorted_l1
 from anonhist.randomness import RandomSource, SystemSource
 
@@ -118,18 +117,8 @@ def possible_releases(
     UsageError
         If ε is too small for the least candidate.
     """
-    own = wanted or AskedRelease(asked.epsilon, None, asked.relation, asked.mechanism)
-    made: dict[int, PreparedRelease] = {}
-    refusals: list[UsageError] = []
-    for bound in asked.candidates:
-        of_bound = replace(unit, bound=bound)
-        try:
-            made[bound] = replace(own, unit=None).prepared(of_bound, choice=asked)
-        except UsageError as error:
-            refusals.append(error)
-    if not made:
-        raise refusals[0]
-    return made
+    own = replace(wanted or AskedRelease(asked.epsilon, None, asked.relation, asked.mechanism), unit=None)
+    return asked.possible(unit, lambda of_bound: own.prepared(of_bound, choice=asked))
 
 
 def largest_unit(choice: ChosenBound, read_for: PrivacyUnit, asked: PrivacyUnit | None) -> PrivacyUnit:
@@ -137,8 +126,7 @@ def largest_unit(choice: ChosenBound, read_for: PrivacyUnit, asked: PrivacyUnit 
 
     A unit that is ``asked`` is refused: whether it is the chosen one must not decide about a refusal.
     """
-    if asked is not None:
-        raise UsageError("`unit` does not apply to a chosen bound: leave it out, or give the bound.")
+    refuse_unit(asked)
     return replace(read_for, bound=max(possible_releases(choice, read_for)))
 
 

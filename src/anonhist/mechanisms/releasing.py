@@ -29,7 +29,7 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Bounded, BoundedUnits, Profile
-from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist.profiles.chosen_bound import ChosenBound, refuse_unit
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.content import charged
@@ -313,10 +313,10 @@ def release(
     prepared = asked.prepared(profile.unit, bound, choice=profile.choice)
     prepared.mechanism.check_unit_of(profile)
     charge = prepared
-    if profile.choice is not None:
-        from anonhist.mechanisms.bound_choosing import largest_unit
-
-        charge = asked.prepared(largest_unit(profile.choice, profile.unit, unit), choice=profile.choice)
+    if (choice := profile.choice) is not None:
+        refuse_unit(unit)
+        possible = choice.possible(profile.unit, lambda of_bound: asked.prepared(of_bound, choice=choice))
+        charge = possible[max(possible)]
     own = {"excess_share": excess_share, "excess_cap": excess_cap, "where": profile.where}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
     return charged(

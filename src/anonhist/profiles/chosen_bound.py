@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Self, SupportsIndex
+from typing import Self, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
@@ -13,10 +14,13 @@ from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
     NeighboringRelation,
+    PrivacyUnit,
     parse_epsilon,
     parse_whole_number,
     short_decimal,
 )
+
+Made = TypeVar("Made")
 
 CANDIDATES = tuple(2**power for power in range(8))
 MOST_CANDIDATES = 64
@@ -65,6 +69,12 @@ def _mechanism(given: str) -> str:
     return given
 
 
+def refuse_unit(unit: PrivacyUnit | None) -> None:
+    """Refuse a unit beside a chosen bound: whether it is the chosen one must not decide about a refusal."""
+    if unit is not None:
+        raise UsageError("`unit` does not apply to a chosen bound: leave it out, or give the bound.")
+
+
 @frozen
 class ChosenBound:
     """Asks for the largest number of items of each user that count to be chosen privately, instead of given.
@@ -106,6 +116,22 @@ class ChosenBound:
     candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
     relation: Checked[NeighboringRelation] = converted(_relation, default=NeighboringRelation.ADD_OR_REMOVE)
     mechanism: Checked[str] = converted(_mechanism, default="auto")
+
+    def possible(self, unit: PrivacyUnit, prepare: Callable[[PrivacyUnit], Made]) -> dict[int, Made]:
+        """Return what is made of the unit with each candidate; those that are refused are left out, whatever the data.
+
+        If all are, the refusal of the least one is raised.
+        """
+        made: dict[int, Made] = {}
+        refusals: list[UsageError] = []
+        for bound in self.candidates:
+            try:
+                made[bound] = prepare(replace(unit, bound=bound))
+            except UsageError as error:
+                refusals.append(error)
+        if not made:
+            raise refusals[0]
+        return made
 
     @property
     def spent(self) -> Fraction:

@@ -21,6 +21,7 @@ from anonhist.privacy import (
 )
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
+from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.covered import covered_interval, least_repeated
 from anonhist.releases.error import ReleaseError, simulate_error
@@ -41,8 +42,6 @@ from anonhist.releases.made import (
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
-    from anonhist.profiles.grouped import Group
-
     _Simulated = TypeVar("_Simulated")
 
 # Runs on a released profile are kept if together they have at most this many distinct counts; else drawn when needed.
