@@ -121,7 +121,10 @@ def main() -> None:
     parser.add_argument("--items", type=float, nargs="+", default=[200_000])
     parser.add_argument("--expected", type=float, default=1, help="the public guess, in units of the truth")
     parser.add_argument("--releases", type=int, default=16)
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     asked = parser.parse_args()
+    if asked.quick:
+        asked.items, asked.releases = [200], 2
     print(
         "| items | ε | rows per person | regret | best bound | likeliest bound | its probability | error of all items |"
     )

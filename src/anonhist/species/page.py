@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.properties.estimate import format_number
-from anonhist.report.figures import BAND, SERIES, add_legend, canvas, inline_svg, name_marks, say_empty, small_multiples
+from anonhist.report.figures import (
+    BAND,
+    SERIES,
+    add_legend,
+    canvas,
+    fitting,
+    inline_svg,
+    name_marks,
+    say_empty,
+    small_multiples,
+)
 from anonhist.report.notebook import Cell
 from anonhist.report.shown import download
 
@@ -143,7 +153,8 @@ def _draw_site(axes: Axes, rows: Sequence[Diversity], place: int, many: int, *, 
         )
     within = kinds != "extrapolated"
     beyond = kinds != "interpolated"
-    axes.plot(x[within], y[within], "-", color=color, linewidth=1.6, label=rows[0].site.replace("$", "\\$"))
+    name = fitting(rows[0].site, widest=90.0, size=9.5, longest=24).replace("$", "\\$")
+    axes.plot(x[within], y[within], "-", color=color, linewidth=1.6, label=name)
     axes.plot(x[beyond], y[beyond], "--", color=color, linewidth=1.6)
     ring = kinds == "observed"
     # Samples that cover nearly everything are at the edge, which would cut the dot.
