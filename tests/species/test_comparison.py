@@ -232,8 +232,8 @@ def test_sites_beyond_the_colors_are_not_drawn_and_that_is_said(tmp_path: Path) 
     found = compare_sites(many, points=4, bootstraps=3, orders=(0,))
     axes = comparison_figure(found).axes[0]
     colors = [line.get_color() for line in axes.lines if line.get_linestyle() == "-"]
-    assert len(colors) == len(set(colors)) == len(SERIES)
-    said = f"Curves are drawn for the first {len(SERIES)} of {len(many)} sites."
+    assert len(colors) == len(set(colors)) == len(SERIES) - 1
+    said = f"Curves are drawn for the first {len(SERIES) - 1} of {len(many)} sites."
     assert said in found._repr_html_()
     ah.write_report(found, tmp_path / "sites.html")
     assert said in (tmp_path / "sites.html").read_text(encoding="utf-8")

@@ -39,7 +39,8 @@ TITLES = {
     "asymptote": "Of the whole community, estimated",
 }
 # More sites make bands that cover each other, and colors that come again, in which sites could not be told apart.
-_MOST_BANDS, _MOST_DRAWN = 4, len(SERIES)
+# The first color is that of texts.
+_MOST_BANDS, _MOST_DRAWN = 4, len(SERIES) - 1
 
 
 def site_rows(comparison: SiteComparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
