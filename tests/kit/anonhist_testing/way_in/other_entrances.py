@@ -284,10 +284,14 @@ def _of_units(few: Any, more: Any, rows: int) -> list[Measure]:
     return [Measure(changed, rows), Measure(abs(len(more.species) - len(few.species)), min(1, rows))]
 
 
+# Sampling units are read from no table of a database by its name, and from no lines of JSON.
+_BY_NAME_OR_LINES = ("json", "postgresql", "spark", "sqlite")
+
+
 def _is_file_or_table(source: Source) -> bool:
     """Return whether it is one file, or a table of which the rows have an order."""
     is_file = source.name in ("csv", "tsv", "parquet")
-    return is_file or not (source.has_address or source.of_edges or source.name.startswith(("spark", "sqlite", "json")))
+    return is_file or not (source.has_address or source.of_edges or source.name.startswith(_BY_NAME_OR_LINES))
 
 
 _LINE_NAME, _LINE_LABEL = Role(Use.NAMES, in_lines=True), Role(Use.NAMES, 30, in_lines=True)
