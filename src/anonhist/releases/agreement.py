@@ -48,7 +48,7 @@ def agreed(design: Design, released: Profiles, weights: Sequence[float]) -> dict
         return None
     curves = {group: _curve(profile) for group, profile in released.items()}
     moved = _projected(design, curves, weights)
-    numbers = agreed_items(design, released, weights) if design.is_of_items else {}
+    numbers = agreed_items(design, released, weights) if design.has_one_table else {}
     whole = _whole(design, moved, numbers)
     return {group: _profile(whole[group], released[group]) for group in released}
 
