@@ -11,6 +11,7 @@ from anonhist.profiles import Profile
 from anonhist.releases import agreement, placing
 from anonhist.releases.placing import with_items
 
+SMALL = [*[1] * 50, *[2] * 30]
 NOTHING = Staircase(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
@@ -45,14 +46,15 @@ def test_as_many_items_as_asked_between_the_bounds() -> None:
         # Large counts that tie are set apart.
         ([60, 40, 40, 40, 20], 1, [60, 41, 40, 40, 20]),
         ([60, 40, 40, 40, 20], -1, [60, 40, 40, 39, 20]),
-        # No label has 4 items although many have 3: one of these may be missing one; nor 3, and one may have one more.
-        ([1] * 50 + [2] * 30 + [3] * 20 + [5] * 12 + [6] * 9, 1, [1] * 50 + [2] * 30 + [3] * 19 + [4] + [5] * 12 + [6] * 9),
-        ([1] * 50 + [2] * 30 + [4] * 20 + [5] * 12 + [6] * 9, -1, [1] * 50 + [2] * 30 + [3] + [4] * 19 + [5] * 12 + [6] * 9),
+        # No label has 4 items although many have 3: one of these may be missing one.
+        ([*SMALL, *[3] * 20, *[5] * 12, *[6] * 9], 1, [*SMALL, *[3] * 19, 4, *[5] * 12, *[6] * 9]),
+        # None has 3: one of 4 may have one too many.
+        ([*SMALL, *[4] * 20, *[5] * 12, *[6] * 9], -1, [*SMALL, 3, *[4] * 19, *[5] * 12, *[6] * 9]),
         # More items than counts: equally many at each.
         ([60, 40, 20], 6, [62, 42, 22]),
         ([], 3, [3]),
     ],
-)  # fmt: skip
+)
 def test_items_are_placed_where_the_diagram_is_unlikely(counts: list[int], items: int, expected: list[int]) -> None:
     made = with_items(curve(counts), sum(counts) + items, NOTHING, None)
     assert counts_of(made) == sorted(expected, reverse=True)
@@ -70,12 +72,9 @@ def test_odds_are_those_of_poisson_distances() -> None:
         durfee = int(np.minimum(found.ends, found.heights).max())
         rows, columns = np.array(counts_of(found)), found.at(np.arange(1, 30)).astype(np.int64)
         labels = found.heights - np.append(found.heights[1:], 0.0)
-        below = np.append(found.ends[1:] - found.ends[:-1], 1)
-        odds = placing._odds(
-            *(found, found.ends + 1, labels, below * 1.0, np.append(labels[1:], 0.0)),
-            np.diff(found.ends, prepend=0) * 1.0,
-        )
-        for k, told, many, gap in zip(found.ends + 1, odds, labels, below, strict=True):
+        to_next, below = np.append(np.diff(found.ends), 1.0), np.diff(found.ends, prepend=0) * 1.0
+        odds = placing._odds(found, found.ends + 1, labels, to_next, np.append(labels[1:], 0.0), below)
+        for k, told, many, gap in zip(found.ends + 1, odds, labels, to_next, strict=True):
             inside = k <= durfee
             side, at = (columns, k - 1) if inside else (rows, int(np.flatnonzero(rows == k - 1)[0]))
             if at == 0:
