@@ -78,7 +78,7 @@ def _odds(curve: Staircase, k: Ints, labels: Floats, gaps: Floats, next_labels: 
     ties, room = np.where(is_column, gaps, labels), np.where(is_column, labels, gaps)
     other = np.where(ties > 1, 0.0, np.where(is_column, next_labels, next_gaps))
     odds = ties * room / (other + 1)
-    return np.where(is_column | (ties > 1), odds, np.minimum(odds, 1.0))
+    return np.asarray(np.where(is_column | (ties > 1), odds, np.minimum(odds, 1.0)))
 
 
 def _moved(curve: Staircase, k: Ints, by: Ints) -> Staircase | None:
