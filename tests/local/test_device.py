@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, OutputError, UsageError
-from anonhist.local import KRR, RAPPOR, Collection, LocalHashing, reports_of_wire
+from anonhist.local import KRR, RAPPOR, Collection, LocalHashing, collected_reports, read_wire_line
 
 DAY = "2026-12-31"
 ONCE = Collection(survey=KRR(alphabet=1000, epsilon=1), answers="once", last_day=DAY)
@@ -22,11 +22,23 @@ def test_the_first_answer_stands(tmp_path: Path) -> None:
     memory = tmp_path / "me.db"
     first = ONCE.answer(7, memory=memory)
     assert {ONCE.answer(value, memory=memory) for value in (7, 8, 9)} == {first}
-    assert len(reports_of_wire(ONCE.survey, [first])[0]) == 1
+    assert not read_wire_line(ONCE.survey, first).bad
     # Another person, and another collection in the same memory, answer for themselves.
     assert ONCE.answer(7, memory=tmp_path / "other.db") != first
     later = Collection(survey=ONCE.survey, answers="once", last_day="2027-12-31")
     assert later.answer(7, memory=memory) != first
+
+
+def test_after_the_last_day_nothing_is_drawn_if_the_collector_says_the_day(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has ended"):
+        ONCE.answer(7, memory=tmp_path / "me.db", day="2027-01-01")
+    line = ONCE.answer(7, memory=tmp_path / "me.db", day=DAY)
+    assert line.startswith('{"id":"5152')
+    # What was drawn in time stands.
+    assert ONCE.answer(7, memory=tmp_path / "me.db", day="2027-01-01") == line
+    assert ONCE.answer(7, memory=tmp_path / "other.db").startswith('{"id":"0000')
+    with pytest.raises(UsageError, match="day must be a day"):
+        ONCE.answer(7, memory=tmp_path / "me.db", day="31.12.2026")
 
 
 def test_of_many_threads_the_first_wins(tmp_path: Path) -> None:
@@ -118,7 +130,8 @@ def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(tmp_path: Path
     lines = [
         collection.answer(str(number % 8), memory=tmp_path / "me.db", occasion=str(number)) for number in range(40)
     ]
-    reports, _ = reports_of_wire(survey, lines)
+    reports, bad = collected_reports(survey, lines)
+    assert (len(reports), bad) == (40, 0)
     assert len(np.unique(reports.columns["cohort"])) == 1
     always = np.bitwise_and.reduce(np.asarray(reports.columns["report"]).ravel())
     assert int(always).bit_count() == 1
