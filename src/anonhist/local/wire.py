@@ -130,7 +130,12 @@ def read_wire_line(survey: Survey, line: str) -> Received:
     3 The value of 'report' must have 2 hexadecimal digits in lowercase.
     """
     identifier, texts = _parsed(survey, line)
-    rows = len(next(iter(texts.values())))
+    return Received(identifier, *_read(survey, texts))
+
+
+def _read(survey: Survey, texts: Mapping[str, list[Any]]) -> tuple[Reports, Mapping[int, str]]:
+    """Return the reports in lists of values, and what is wrong with the others, by their rows from 1."""
+    rows = len(texts[survey.columns[0].name])
     columns, sound, bad = {}, np.ones(rows, dtype=np.bool_), {}
     for column in survey.columns:
         columns[column.name], formed = _values(column, texts[column.name])
@@ -142,7 +147,7 @@ def read_wire_line(survey: Survey, line: str) -> Received:
     possible = survey.possible(reports)
     for row in np.flatnonzero(sound)[~possible].tolist():
         bad[row + 1] = "No device that follows the survey sends this report."
-    return Received(identifier, reports if possible.all() else reports.rows(possible), dict(sorted(bad.items())))
+    return reports if possible.all() else reports.rows(possible), dict(sorted(bad.items()))
 
 
 def collected_reports(survey: Survey, lines: Iterable[str]) -> tuple[Reports, int]:
@@ -161,18 +166,25 @@ def collected_reports(survey: Survey, lines: Iterable[str]) -> tuple[Reports, in
     >>> len(reports), bad
     (2, 1)
     """
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, dict[str, Mapping[str, list[Any]]]] = {}
     bad = 0
     for line in lines:
         try:
-            identifier, _ = _parsed(survey, line)
+            identifier, texts = _parsed(survey, line)
         except DataError:
             bad += 1
         else:
-            found.setdefault(identifier, {})[line.removesuffix("\n")] = None
-    bad += sum(len(different) for different in found.values() if len(different) > 1)
-    once = [read_wire_line(survey, *different) for different in found.values() if len(different) == 1]
-    return _together(survey, [each.reports for each in once]), bad + sum(len(each.bad) for each in once)
+            found.setdefault(identifier, {}).setdefault(line.removesuffix("\n"), texts)
+    together: dict[str, list[Any]] = {column.name: [] for column in survey.columns}
+    for different in found.values():
+        if len(different) > 1:
+            bad += len(different)
+            continue
+        (texts,) = different.values()
+        for name, values in together.items():
+            values.extend(texts[name])
+    reports, wrong = _read(survey, together)
+    return reports, bad + len(wrong)
 
 
 def digits(column: WholeColumn | BytesColumn) -> int:
@@ -210,7 +222,7 @@ def _values(column: WholeColumn | BytesColumn, texts: list[Any]) -> tuple[NDArra
     """Return the values of a column, and which of them have the right form."""
     many = digits(column)
     # Nearly always, all are good, and one look at all of them is fast.
-    if set(map(type, texts)) == {str} and set(map(len, texts)) == {many} and _DIGITS.fullmatch("".join(texts)):
+    if set(map(type, texts)) <= {str} and set(map(len, texts)) <= {many} and _DIGITS.fullmatch("".join(texts)):
         formed = np.ones(len(texts), dtype=np.bool_)
     else:
         formed = np.array([_is_formed(each, many) for each in texts], dtype=np.bool_)
@@ -225,11 +237,3 @@ def _values(column: WholeColumn | BytesColumn, texts: list[Any]) -> tuple[NDArra
 
 def _is_formed(text: Any, many: int) -> bool:
     return isinstance(text, str) and len(text) == many and _DIGITS.fullmatch(text) is not None
-
-
-def _together(survey: Survey, parts: list[Reports]) -> Reports:
-    columns: dict[str, list[NDArray[Any]]] = {column.name: [column.empty(0)] for column in survey.columns}
-    for part in parts:
-        for name, values in part.columns.items():
-            columns[name].append(values)
-    return Reports(survey.digest, {name: np.concatenate(values) for name, values in columns.items()})
