@@ -113,6 +113,14 @@ test("values outside the alphabet, and texts that are none, are refused without 
   }
 });
 
+test("texts are numbers as in Python, and no others", () => {
+  // tests/local/test_alphabet.py has the same.
+  const { code } = client.randomizer({ mechanism: "k-rr", epsilon: "1", parameters: { alphabet: { size: 2 ** 32 } } });
+  assert.deepEqual(["0", "7", "10", "4294967295", 7].map(code), [0, 7, 10, 4294967295, 7]);
+  const wrong = ["05", "00", "+7", "-0", "-1", " 7", "7 ", "7\n", "7_0", "7.0", "1e1", "0x7", "", "٧", "4294967296", "9".repeat(5000)];
+  for (const value of [...wrong, 7.5, -1, 2 ** 32, true, null, NaN, Infinity]) assert.throws(() => code(value), /not one of/);
+});
+
 test("without a memory there is no answer, and the reason is said", async () => {
   await assert.rejects(new client.Collection(GOOD).answer("bus"), /does not let the page remember/);
 });

@@ -1,9 +1,10 @@
 """A device in Python: the first answer stands, answers are counted, and the memory holds no value."""
 
+import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,17 @@ def test_a_process_that_dies_while_it_draws_leaves_nothing(tmp_path: Path) -> No
     memory = tmp_path / "me.db"
     assert subprocess.run([sys.executable, "-c", DIES, str(memory)], check=False).returncode == 9
     assert ONCE.answer(7, memory=memory) == ONCE.answer(8, memory=memory)
+
+
+def test_bits_of_a_single_report_by_rappor_are_forgotten(tmp_path: Path) -> None:
+    # What it costs is the epsilon of one report, which is less than that of the bits.
+    survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1/2", p="1/4", q="3/4")
+    collection = Collection(survey=survey, answers="once", last_day=DAY)
+    first = collection.answer("3", memory=tmp_path / "me.db")
+    assert collection.answer("4", memory=tmp_path / "me.db") == first
+    with closing(sqlite3.connect(tmp_path / "me.db")) as database:
+        assert database.execute("SELECT count(*) FROM memories").fetchone() == (0,)
+    assert collection.guarantee.epsilon == survey.single_guarantee.epsilon < survey.epsilon
 
 
 def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(tmp_path: Path) -> None:

@@ -155,7 +155,8 @@ class Collection(Saved):
         64 hexadecimal digits, the SHA-256 digest of everything in the file. Pages pin it, so that nobody can be given
         another survey.
     guarantee
-        The guarantee of all reports of a person together, toward everybody, the operator included.
+        The guarantee of all reports of a person together, toward everybody, the operator included. Of RAPPOR, it is ε_1
+        for one report, drawn from bits that are forgotten, and ε_∞ for several.
     shown_guarantee
         The guarantee toward those who only see what is shown.
 
