@@ -52,9 +52,7 @@ class SmoothLegs:
     error: float
 
 
-def refitted(
-    legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilon: float
-) -> list[SmoothLegs | None]:
+def refitted(legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilon: float) -> list[SmoothLegs | None]:
     """Return the legs of each run with smooth steps, given first fits of them; None where these stay.
 
     ``seen`` has, for each run, the noisy sums of groups of legs at each position, and where groups begin.
