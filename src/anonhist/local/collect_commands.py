@@ -25,8 +25,8 @@ def collect() -> None:
     """Collect answers that are randomized in people's browsers.
 
     A collection says what all devices agree to: a survey, how often a person may answer it, and what is shown. The
-    client randomizes an answer on the device, and reports go wherever you like. A report may arrive twice: count each
-    once, by ah.local.collected_reports in Python; 'anonhist local tally' counts all lines of a file.
+    client randomizes an answer on the device, and reports go wherever you like. A report may arrive twice:
+    'anonhist local tally --unique id' counts each once.
     """
 
 
@@ -50,7 +50,12 @@ anonhist collect new survey.json --answers 7 --last-day 2026-12-31 --batch 10000
     metavar="once|T",
     help="How often a person may answer: once, so that the first answer stands, or T times, each at the full epsilon.",
 )
-@click.option("--last-day", required=True, metavar="DATE", help="Last day of the collection in UTC, as 2026-12-31.")
+@click.option(
+    "--last-day",
+    required=True,
+    metavar="DATE",
+    help="Last day of the collection in UTC, as 2026-12-31. Devices trust no clock of theirs: stop collecting then.",
+)
 @click.option(
     "--candidates",
     metavar="FILE",
