@@ -60,7 +60,7 @@ def test_of_two_tabs_the_first_wins(browse: Browse) -> None:
           window["told" + value] = resolve;
           frame.srcdoc = `<script type="module">
             const {{ Collection }} = await import("/client.js");
-            const collection = await Collection.load("/collection.json");
+            const collection = await Collection.load("/collection.json", {{ unpinned: true }});
             parent.told${{value}}(await collection.answer("${{value}}"));
           <\\/script>`;
           document.body.append(frame);
@@ -118,7 +118,7 @@ def test_without_entropy_nothing_is_given_or_remembered(browse: Browse, site: Si
     collection = Collection(survey=survey, answers=40, last_day="2026-12-31")
     site.files["/rappor.json"] = ("application/json", collection_text(collection).encode())
     # The fifth request is for the report; the remembered bits were drawn before.
-    told, stored = browse(f"""const collection = await Collection.load("/rappor.json"), told = [];
+    told, stored = browse(f"""const collection = await Collection.load("/rappor.json", {{ unpinned: true }}), told = [];
         const original = crypto.getRandomValues.bind(crypto);
         for (let good = 0; good < 5; good++) {{
           let left = good;
@@ -138,7 +138,7 @@ def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(browse: Browse
     survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1e-9", p="1/2", q="1")
     collection = Collection(survey=survey, answers=40, last_day="2026-12-31")
     site.files["/rappor.json"] = ("application/json", collection_text(collection).encode())
-    lines = browse("""const collection = await Collection.load("/rappor.json"), lines = [];
+    lines = browse("""const collection = await Collection.load("/rappor.json", { unpinned: true }), lines = [];
         for (let i = 0; i < 40; i++) lines.push(await collection.answer(i % 8, { occasion: `day ${i}` }));
         return lines;""")
     reports, _ = reports_of_wire(survey, lines)

@@ -82,7 +82,7 @@ def test_reports_of_every_mechanism_follow_their_distribution(browse: Browse, si
     drawn = browse(f"""
         const drawn = [];
         for (let place = 0; place < {len(SURVEYS)}; place++) {{
-          const collection = await Collection.load(`/${{place}}.json`);
+          const collection = await Collection.load(`/${{place}}.json`, {{ unpinned: true }});
           drawn.push(Array.from({{ length: {USERS} }}, () => collection.simulate("b")));
         }}
         return drawn;""")

@@ -6,7 +6,7 @@
  *
  * @typedef {(count: number) => Uint32Array} Words Fresh 64-bit words, each as its low and its high 32 bits.
  * @typedef {[bigint, bigint]} Fraction
- * @typedef {{mechanism: string, epsilon: string, title: string, digest: string, parameters: any}} Survey
+ * @typedef {{digest?: string, unpinned?: true}} Pinned
  */
 
 // 1. Words and hashes: docs/hashing.md
@@ -23,6 +23,16 @@ export function systemWords(count) {
   return halves;
 }
 
+/** Words for one report: the first four are asked for at once, because asking takes longest. @returns {Words} */
+function wordsAhead() {
+  const ahead = systemWords(4);
+  let end = 0;
+  return (count) => {
+    end += 2 * count;
+    return end > ahead.length ? systemWords(count) : ahead.subarray(end - 2 * count, end);
+  };
+}
+
 const MASK = (1n << 64n) - 1n;
 /** @param {Uint32Array} halves @param {number} [at] */
 const wordAt = (halves, at = 0) => (BigInt(halves[2 * at + 1]) << 32n) | BigInt(halves[2 * at]);
@@ -30,8 +40,14 @@ const wordAt = (halves, at = 0) => (BigInt(halves[2 * at + 1]) << 32n) | BigInt(
 const slotAt = (halves, i) => (halves[i >> 1] >>> (16 * (i & 1))) & 0xffff;
 /** @param {bigint} x @param {bigint} by */
 const turn = (x, by) => ((x << by) | (x >> (64n - by))) & MASK;
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
+const DIGITS = BYTES.map((byte) => byte.toString(16).padStart(2, "0"));
 /** @param {Iterable<number>} bytes */
-export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+export function hex(bytes) {
+  let text = "";
+  for (const byte of bytes) text += DIGITS[byte];
+  return text;
+}
 
 /** The bytes of a text. @param {unknown} text */
 function utf8(text) {
@@ -149,7 +165,7 @@ function expBounds([above, below], bits) {
 
 const ones = (/** @type {number | bigint} */ bits) => bits.toString(2).replaceAll("0", "").length;
 /** All bytes in the order of thresholds. */
-const PATTERNS = Array.from({ length: 256 }, (_, byte) => byte).sort((a, b) => ones(a) - ones(b) || a - b);
+const PATTERNS = [...BYTES].sort((a, b) => ones(a) - ones(b) || a - b);
 
 /** Thresholds of numbers of so many bits: monotone in a probability, hence known where they agree at both ends of it.
  * @param {(precision: bigint) => Fraction[]} ends @param {(end: Fraction, bits: bigint) => bigint[]} floors */
@@ -169,8 +185,6 @@ function thresholds(ends, floors) {
 class Chance {
   /** @type {number | undefined} 0 or 1 if it is one of these. */
   certain;
-  /** @type {number | undefined} */
-  first;
 
   /** @param {(precision: bigint) => Fraction[]} ends */
   constructor(ends) {
@@ -197,20 +211,13 @@ class Chance {
       expBounds(gamma, precision).map((s) => [(a << precision) + b * s, (c << precision) + d * s]));
   }
 
-  /** The first 16 bits of p. */
-  get slot() {
-    return (this.first ??= Number(this.bit(64n)[0] >> 48n));
-  }
-
   /** What 16 bits decide of a byte; the rarest byte where they leave it open. */
   get lookup() {
     if (!this.table) {
       const floors = this.byte(64n).map((each) => Number(each >> 48n));
-      this.rarest = this.bit(1n)[0] ? 0 : 255;
-      this.table = new Uint8Array(65536);
-      floors.forEach((from, j) => this.table?.fill(PATTERNS[j + 1], from));
-      this.table.fill(PATTERNS[0], 0, floors[0]);
-      for (const slot of floors) this.table[slot] = this.rarest;
+      const table = (this.table = new Uint8Array(65536)), rarest = (this.rarest = this.bit(1n)[0] ? 0 : 255);
+      floors.forEach((from, j) => table.fill(PATTERNS[j + 1], from));
+      floors.forEach((slot) => (table[slot] = rarest));
     }
     return this.table;
   }
@@ -230,8 +237,8 @@ function reached(floorsOf, slot, word, words) {
 /** A bit that is true with this probability. @param {Chance} chance @param {Words} words */
 function bernoulli(chance, words) {
   if (chance.certain !== undefined) return chance.certain === 1;
-  const slot = slotAt(words(1), 0);
-  if (slot !== chance.slot) return slot < chance.slot;
+  const slot = slotAt(words(1), 0), first = Number(chance.bit(64n)[0] >> 48n);
+  if (slot !== first) return slot < first;
   return !reached(chance.bit, slot, wordAt(words(1)), words);
 }
 
@@ -248,7 +255,6 @@ function bernoulliBits(chance, columns, words) {
 function fillBytes(out, chance, words) {
   const halves = words(Math.ceil(out.length / 4)), lookup = chance.lookup, undecided = [];
   for (let i = 0; i < out.length; i++) if ((out[i] = lookup[slotAt(halves, i)]) === chance.rarest) undecided.push(i);
-  if (!undecided.length) return;
   const more = words(undecided.length);
   undecided.forEach((i, at) => {
     out[i] = PATTERNS[reached(chance.byte, slotAt(halves, i), wordAt(more, at), words)];
@@ -279,7 +285,7 @@ function uniform(bound, count, words) {
   return out;
 }
 
-/** A uniform number below a bound. @param {number} bound @param {Words} words */
+/** One of them. @param {number} bound @param {Words} words */
 const numberBelow = (bound, words) => Number(uniform(bound, 1, words)[0]);
 
 /** A uniform ascending subset. @param {number} population @param {number} chosen @param {Words} words */
@@ -287,7 +293,7 @@ function subset(population, chosen, words) {
   const fewer = Math.min(chosen, population - chosen);
   const members = Float64Array.from(uniform(population, fewer, words), Number).sort();
   for (;;) {
-    const again = Array.from(members.keys()).filter((i) => i && members[i] === members[i - 1]);
+    const again = [...members.keys()].filter((i) => members[i] === members[i - 1]);
     if (!again.length) break;
     uniform(population, again.length, words).forEach((fresh, at) => (members[again[at]] = Number(fresh)));
     members.sort();
@@ -302,11 +308,12 @@ function subset(population, chosen, words) {
 /** A column of a report: a number below its size, or so many bytes.
  * @typedef {{name: string, size: bigint} | {name: string, bytes: number}} Column
  * @typedef {Record<string, number | bigint | Uint8Array>} Report
+ * @typedef {{epsilon: Fraction, parameters: any}} SurveyParts
  * @typedef {{columns: Column[], code: (value: unknown) => any, draw: (code: any, words: Words) => Report,
  *   remember?: (code: any, words: Words) => any, again?: (memory: any, words: Words) => Report}} Randomizer
  */
 
-/** The most hashes of an alphabet that a device computes for an answer. */
+/** The most hashes of an alphabet for an answer. */
 const MOST_HASHED = 20000;
 const OUTSIDE = "This answer is not one of those that the survey offers.";
 
@@ -316,7 +323,7 @@ function fraction(text) {
   return [BigInt(above), BigInt(below)];
 }
 
-/** The position of a value among the labels of an alphabet. @param {any} alphabet @returns {(value: unknown) => number} */
+/** The positions of values in an alphabet. @param {any} alphabet @returns {(value: unknown) => number} */
 function coder({ labels, size, other }) {
   if (!labels) {
     return (value) => {
@@ -338,7 +345,7 @@ const sizeOf = (/** @type {any} */ alphabet) => alphabet.size ?? alphabet.labels
 /** @param {string} name @param {number | bigint} size */
 const whole = (name, size) => ({ name, size: BigInt(size) });
 
-/** k-ary randomized response on numbers below a bound. @param {Fraction} epsilon @param {number} size */
+/** k-ary randomized response. @param {Fraction} epsilon @param {number} size */
 function response(epsilon, size) {
   const kept = Chance.exponential(epsilon, 1, -1, 1, size - 1);
   return (/** @type {number} */ code, /** @type {Words} */ words) => {
@@ -365,7 +372,7 @@ function symmetric([above, below], parts) {
   return [Chance.exponential(gamma, 1, 0, 1, 1), Chance.exponential(gamma, 0, 1, 1, 1)];
 }
 
-/** @type {Record<string, (survey: {epsilon: Fraction, parameters: any}) => Randomizer>} */
+/** @type {Record<string, (survey: SurveyParts) => Randomizer>} */
 const RANDOMIZERS = {
   "k-rr": ({ epsilon, parameters: { alphabet } }) => {
     const size = sizeOf(alphabet), respond = response(epsilon, size);
@@ -425,21 +432,18 @@ const RANDOMIZERS = {
       },
     };
   },
-  "hadamard-response": ({ epsilon, parameters: { alphabet, blocks } }) => {
-    const columns = BigInt(Math.ceil(sizeOf(alphabet) / blocks)), points = 1n << BigInt(columns.toString(2).length);
-    return inBlocks(alphabet, epsilon, BigInt(blocks), {
+  "hadamard-response": (survey) => inBlocks(survey, (size) => {
+    const points = 1n << BigInt(size.toString(2).length);
+    return {
       points, items: points - 1n, support: points / 2n,
       supporter: (item, choice) => {
         const column = item + 1n, lowest = column & -column, below = choice & (lowest - 1n);
         const row = below | ((choice - below) << 1n);
         return row | (lowest * BigInt(ones(row & column) % 2));
       },
-    });
-  },
-  "projective-geometry": ({ epsilon, parameters: { alphabet, field } }) =>
-    inBlocks(alphabet, epsilon, 1n, projective(BigInt(field), sizeOf(alphabet))),
-  "hybrid-projective-geometry": ({ epsilon, parameters: { alphabet, field, blocks } }) =>
-    inBlocks(alphabet, epsilon, BigInt(blocks), projective(BigInt(field), Math.ceil(sizeOf(alphabet) / blocks))),
+    };
+  }),
+  "projective-geometry": (survey) => inBlocks(survey, (size) => projective(BigInt(survey.parameters.field), size)),
   "o-rr": ({ epsilon, parameters }) => {
     const { buckets, code, choose } = cohorts(parameters), respond = response(epsilon, buckets);
     return {
@@ -464,6 +468,7 @@ const RANDOMIZERS = {
   },
 };
 RANDOMIZERS.warner = RANDOMIZERS["k-rr"];
+RANDOMIZERS["hybrid-projective-geometry"] = RANDOMIZERS["projective-geometry"];
 
 /** A bit for each label. @param {any} alphabet @param {Chance[]} chances @returns {Randomizer} */
 function unary(alphabet, [own, others]) {
@@ -519,10 +524,11 @@ function inCohorts(parameters, [own, others]) {
   };
 }
 
-/** A cell of one of some blocks. @param {any} alphabet @param {Fraction} epsilon @param {bigint} blocks
- * @param {ReturnType<typeof projective>} design @returns {Randomizer} */
-function inBlocks(alphabet, epsilon, blocks, { points, items, support, supporter }) {
-  const cells = blocks * points, chance = Chance.exponential(epsilon, support, -support, support, cells - support);
+/** A cell of one of some blocks. @param {SurveyParts} survey
+ * @param {(size: number) => ReturnType<typeof projective>} design @returns {Randomizer} */
+function inBlocks({ epsilon, parameters: { alphabet, blocks = 1 } }, design) {
+  const { points, items, support, supporter } = design(Math.ceil(sizeOf(alphabet) / blocks));
+  const cells = BigInt(blocks) * points, chance = Chance.exponential(epsilon, support, -support, support, cells - support);
   const code = coder(alphabet);
   return {
     columns: [whole("report", cells)],
@@ -536,7 +542,7 @@ function inBlocks(alphabet, epsilon, blocks, { points, items, support, supporter
   };
 }
 
-/** The smallest space over a field with so many points. @param {bigint} field @param {number} size */
+/** The smallest space with so many points. @param {bigint} field @param {number} size */
 function projective(field, size) {
   const powers = [1n, field], first = [0n, 1n];
   let points = field + 1n;
@@ -546,9 +552,8 @@ function projective(field, size) {
     points = field * points + 1n;
   }
   const top = powers.length - 1;
-  // The place of the last of ascending numbers that is at most so large.
   const last = (/** @type {bigint[]} */ all, /** @type {bigint} */ most) => all.filter((each) => each <= most).length - 1;
-  // A point as the digits of a number to the base F, and its degree.
+  // The digits of a point to the base F, and its degree.
   const vector = (/** @type {bigint} */ number) => {
     const degree = last(first, number);
     return { digits: number - first[degree] + powers[degree], degree };
@@ -570,7 +575,7 @@ function projective(field, size) {
   };
 }
 
-/** How a survey randomizes. @param {Survey} survey @returns {Randomizer} */
+/** How a survey randomizes. @param {{mechanism: string, epsilon: string, parameters: any}} survey @returns {Randomizer} */
 export function randomizer({ mechanism, epsilon, parameters }) {
   const make = Object.hasOwn(RANDOMIZERS, mechanism) ? RANDOMIZERS[mechanism] : undefined;
   if (!make) throw new RangeError("This client does not know the mechanism of the survey; take a newer one.");
@@ -589,6 +594,8 @@ const digestOf = (/** @type {any} */ value) => hex(sha256(utf8(canonical(value))
 
 const NO_MEMORY =
   "This browser does not let the page remember an answer, so none was given: a second one would cost twice the privacy.";
+const UNPINNED =
+  "Without the digest of its collection, a page takes any epsilon: give { digest } or, to allow that, { unpinned: true }.";
 const NOT_THE_ONE = "The description of this collection is not the one that this page expects; nothing was answered.";
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
@@ -597,7 +604,7 @@ const resultOf = (request) => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error);
 });
 
-/** Do something in one transaction; what it returns is on disk. @template T
+/** One transaction; what it returns is on disk. @template T
  * @param {(reports: IDBObjectStore) => Promise<T>} work @returns {Promise<T>} */
 async function remembering(work) {
   let database;
@@ -638,26 +645,27 @@ export class Collection {
   #times;
   #randomizer;
 
-  /** Fetch a collection. @param {string | URL} url
-   * @param {{digest: string}} [pinned] */
+  /** Fetch a collection. @param {string | URL} url @param {Pinned} [pinned] */
   static async load(url, pinned) {
     const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer" });
     if (!response.ok) throw new Error("The description of this collection cannot be fetched.");
     return new Collection(await response.text(), pinned);
   }
 
-  /** @param {string} text @param {{digest: string}} [pinned] */
-  constructor(text, pinned) {
+  /** @param {string} text @param {Pinned} [pinned] */
+  constructor(text, { digest: pinned, unpinned } = {}) {
     const { format, version, digest, ...content } = JSON.parse(text);
-    const expected = pinned === undefined ? digest : pinned.digest;
+    const isPinned = pinned !== undefined;
+    if (!isPinned && unpinned !== true) throw new Error(UNPINNED);
     // Fields that are named twice, and other forms of numbers, do not come back.
     const isPlain = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1") === JSON.stringify(JSON.parse(text));
     if (format !== "anonhist/collection" || version !== 1) throw new Error("This client cannot read this collection.");
-    if (!isPlain || digestOf(content) !== digest || expected !== digest) throw new Error(NOT_THE_ONE);
-    const { mechanism, epsilon, title, parameters, digest: survey } = content.survey;
-    if (digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey) throw new Error(NOT_THE_ONE);
     const times = content.answers === "once" ? 1 : content.answers;
-    if (!(Number.isInteger(times) && times > 0)) throw new Error(NOT_THE_ONE);
+    const { mechanism, epsilon, title, parameters, digest: survey } = content.survey ?? {};
+    if (
+      !isPlain || digestOf(content) !== digest || (isPinned && pinned !== digest) || !(Number.isInteger(times) && times > 0) ||
+      digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey
+    ) throw new Error(NOT_THE_ONE);
     this.#text = text;
     this.#survey = survey;
     this.#times = times;
@@ -708,10 +716,10 @@ export class Collection {
 
   /** The report of a simulated person: never of a real one, since it is not remembered. @param {unknown} value */
   simulate(value) {
-    return this.#line(this.#randomizer.draw(this.#randomizer.code(value), systemWords));
+    return this.#line(this.#randomizer.draw(this.#randomizer.code(value), wordsAhead()));
   }
 
-  /** Send the reports that were not sent. Nothing is said if the browser asks for privacy and the person was not asked.
+  /** Send what was not sent; do nothing, silently, if the browser asks for privacy and the person was not asked.
    * @param {string | URL} url @param {{consented?: boolean, within?: number}} [options] */
   async send(url, { consented = false, within = 10 } = {}) {
     const wishes = /** @type {any} */ (navigator);

@@ -25,7 +25,9 @@ function bar(share, truth) {
   return drawn;
 }
 
-const collection = await Collection.load("./try.json");
+// As for any page: no other description is accepted, so no other epsilon.
+const DIGEST = "ab3fcfada7440605fab5bae8f631de6a76ddfacd8ac30ba0deb04a7d19846082";
+const collection = await Collection.load("./try.json", { digest: DIGEST });
 const { survey, guarantee, cautions } = collection.description;
 const { labels } = survey.parameters.alphabet;
 const odds = Math.exp(Number(survey.epsilon)), p = odds / (odds + labels.length - 1), q = (1 - p) / (labels.length - 1);
