@@ -26,8 +26,9 @@ from anonhist.local import (
 )
 from anonhist.local.collection_files import collection_text
 from anonhist.numeric import keyed_hash, label_words, paired_buckets, seed_coefficients
+from anonhist_testing.chromium import BROWSER
 
-from .conftest import BROWSER, Browse, Site
+from .conftest import Browse, Site
 
 pytestmark = [
     pytest.mark.slow,
