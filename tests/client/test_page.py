@@ -1,8 +1,11 @@
 """The page to try, for everybody: read aloud, with a keyboard, on narrow windows, light and dark, from the site."""
 
 import json
+import re
+import runpy
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,12 +14,13 @@ from click.testing import CliRunner
 from anonhist.cli.entry import anonhist as command_line
 from anonhist_testing.chromium import BROWSER, Chromium, Page
 
-from .conftest import Site
+from .conftest import KINDS, Site
 
 pytestmark = [
     pytest.mark.full,
     pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed: the client is not tested in a browser"),
 ]
+DOCS = Path(__file__).parents[2] / "docs"
 # Contrast as in WCAG 2.2, 1.4.3, of all texts that are shown with what is behind them.
 PALE = """(() => {
   const parts = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -107,12 +111,19 @@ def unfocused(page: Page) -> list[str]:
 
 
 def answer(page: Page, address: str) -> None:
-    """Open the page, answer, and ask simulated people."""
+    """Open the page, choose one of four answers, and ask simulated people."""
     page.open(address)
-    page.wait_for("document.querySelectorAll('input').length === 4 && !document.querySelector('#message').textContent")
-    page.run("document.querySelectorAll('input')[2].checked = true; document.querySelector('form').requestSubmit()")
-    page.wait_for("document.querySelector('#message').textContent")
+    page.wait_for("document.querySelectorAll('input').length === 4")
+    choose(page, 2)
     page.run("document.querySelector('#simulate').click()")
+
+
+def choose(page: Page, place: int) -> None:
+    """Give an answer, and wait for the message about it: the first of an origin, or that it was given before."""
+    page.run("document.querySelector('#message').textContent = ''")
+    page.run(f"document.querySelectorAll('input')[{place}].checked = true")
+    page.run("document.querySelector('form').requestSubmit()")
+    page.wait_for("document.querySelector('#message').textContent.includes('Your report says')")
 
 
 def complaints(page: Page, address: str) -> list[str]:
@@ -152,9 +163,7 @@ def test_the_page_shows_a_report_and_an_estimate(tried: Site, chromium: Chromium
         labels = page.run(told.format("label"))
         page.run("document.querySelector('#more').click()")
         rows = page.run(told.format("#shares td"))
-        page.run("document.querySelector('#message').textContent = ''")
-        page.run("document.querySelectorAll('input')[0].checked = true; document.querySelector('form').requestSubmit()")
-        page.wait_for("document.querySelector('#message').textContent")
+        choose(page, 0)
         again = page.run(told.format("#line, #message"))
     reported = labels[json.loads(line)["report"]]
     assert "nobody can tell" in meaning
@@ -204,3 +213,24 @@ def test_opened_from_a_file_the_page_says_what_is_missing(folder: Path, chromium
     with chromium.page() as page:
         page.open((folder / "index.html").as_uri())
         assert "python3 -m http.server" in page.run("document.querySelector('#message').textContent")
+
+
+def test_the_page_works_from_the_documentation_site(site: Site, chromium: Chromium, tmp_path: Path) -> None:
+    extension = runpy.run_path(str(DOCS / "_extensions" / "try_page.py"))
+    source = [(DOCS / "collecting.md").read_text(encoding="utf-8")]
+    extension["link_to_page"](None, "docs/collecting", source)
+    (link,) = re.findall(r'<a href="(.*?)">', source[0])
+    extension["write_page"](SimpleNamespace(outdir=tmp_path), None)
+    for path in tmp_path.glob("docs/try/*"):
+        site.files[f"/{path.relative_to(tmp_path)}"] = (KINDS[path.suffix], path.read_bytes())
+    with chromium.page() as page:
+        answer(page, f"{site.address}/docs/{link}")
+        assert page.run("document.querySelectorAll('#shares tr').length") == 4
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_can_be_drawn_again(tmp_path: Path) -> None:
+    runpy.run_path(str(DOCS.parent / "tools" / "try_picture.py"))["main"](str(tmp_path / "try.png"))
+    for path in (tmp_path / "try.png", DOCS / "images" / "try.png"):
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert 20_000 < path.stat().st_size <= 60_000

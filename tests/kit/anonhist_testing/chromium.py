@@ -29,6 +29,7 @@ FLAGS = [
 # Above all files that Chromium opens by number.
 OUT_OF_THE_WAY = 100
 LONGEST_SECONDS = 300.0
+LONGEST_WAIT_SECONDS = 60.0
 
 
 def pipe() -> tuple[int, int]:
@@ -141,7 +142,7 @@ class Page:
 
     def wait_for(self, condition: str) -> None:
         """Wait until an expression is true."""
-        end = time.monotonic() + LONGEST_SECONDS
+        end = time.monotonic() + LONGEST_WAIT_SECONDS
         while not self.run(condition):
             if time.monotonic() > end:
                 message = f"never came true: {condition}"
@@ -157,7 +158,8 @@ class Page:
         named = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in features.items()]
         self.call("Emulation.setEmulatedMedia", features=named)
 
-    def picture(self) -> bytes:
-        """Return the whole page as PNG."""
-        told = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def picture(self, part: tuple[float, float, float, float]) -> bytes:
+        """Return a part of the page as PNG: from so far right and down, so wide and high."""
+        clip = {**dict(zip(("x", "y", "width", "height"), part, strict=True)), "scale": 1}
+        told = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
         return base64.b64decode(told["data"])
