@@ -16,10 +16,10 @@ pytestmark = [
 ]
 
 
-def run_tests(name: str, client: Path) -> subprocess.CompletedProcess[str]:
+def run_tests(name: str, client: Path, **first: str) -> subprocess.CompletedProcess[str]:
     assert NODE is not None
-    command = [NODE, "--test", str(HERE / name)]
-    environment = {**os.environ, "CLIENT": client.as_uri()}
+    command = [NODE, str(HERE / name)]
+    environment = {**os.environ, **first, "CLIENT": client.as_uri()}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
@@ -27,6 +27,7 @@ def run_tests(name: str, client: Path) -> subprocess.CompletedProcess[str]:
 def test_the_client_passes(name: str) -> None:
     done = run_tests(name, CLIENT / "client.js")
     assert done.returncode == 0, done.stdout
+    assert "fail 0\n" in done.stdout
 
 
 # What is broken, what it was, what it becomes, and the tests that must see it.
@@ -63,6 +64,6 @@ def test_a_broken_client_is_caught(what: str, tmp_path: Path) -> None:
     shutil.copy(CLIENT / "package.json", tmp_path)
     client = tmp_path / "client.js"
     client.write_text(text.replace(whole, broken), encoding="utf-8")
-    done = run_tests(name, client)
+    done = run_tests(name, client, FIRST="1")
     assert done.returncode == 1, done.stdout
     assert "not ok" in done.stdout
