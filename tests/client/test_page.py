@@ -165,7 +165,7 @@ def test_the_page_shows_a_report_and_an_estimate(tried: Site, chromium: Chromium
         rows = page.run(told.format("#shares td"))
         choose(page, 0)
         again = page.run(told.format("#line, #message"))
-    reported = labels[json.loads(line)["report"]]
+    reported = labels[int(json.loads(line)["reports"]["report"][0], 16)]
     assert "nobody can tell" in meaning
     assert message == f"Done. Your report says “{reported}”."
     # Of 10,000 people; five standard errors.

@@ -41,11 +41,13 @@ const slotAt = (halves, i) => (halves[i >> 1] >>> (16 * (i & 1))) & 0xffff;
 /** @param {bigint} x @param {bigint} by */
 const turn = (x, by) => ((x << by) | (x >> (64n - by))) & MASK;
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
-const DIGITS = BYTES.map((byte) => byte.toString(16).padStart(2, "0"));
+/** @param {number | bigint} x @param {number} most */
+const digits = (x, most) => x.toString(16).padStart(most, "0");
+const PAIRS = BYTES.map((byte) => digits(byte, 2));
 /** @param {Iterable<number>} bytes */
 export function hex(bytes) {
   let text = "";
-  for (const byte of bytes) text += DIGITS[byte];
+  for (const byte of bytes) text += PAIRS[byte];
   return text;
 }
 
@@ -305,11 +307,11 @@ function subset(population, chosen, words) {
 
 // 3. Surveys: from an answer to a report
 
-/** A column of a report: a number below its size, or so many bytes.
- * @typedef {{name: string, size: bigint} | {name: string, bytes: number}} Column
+/** Columns of a report are bytes, or numbers below a size.
  * @typedef {Record<string, number | bigint | Uint8Array>} Report
  * @typedef {{epsilon: Fraction, parameters: any}} SurveyParts
- * @typedef {{columns: Column[], code: (value: unknown) => any, draw: (code: any, words: Words) => Report,
+ * @typedef {{sizes: Record<string, number | bigint>, code: (value: unknown) => any,
+ *   draw: (code: any, words: Words) => Report,
  *   remember?: (code: any, words: Words) => any, again?: (memory: any, words: Words) => Report}} Randomizer
  */
 
@@ -342,9 +344,6 @@ function coder({ labels, size, other }) {
 }
 
 const sizeOf = (/** @type {any} */ alphabet) => alphabet.size ?? alphabet.labels.length;
-/** @param {string} name @param {number | bigint} size */
-const whole = (name, size) => ({ name, size: BigInt(size) });
-
 /** k-ary randomized response. @param {Fraction} epsilon @param {number} size */
 function response(epsilon, size) {
   const kept = Chance.exponential(epsilon, 1, -1, 1, size - 1);
@@ -377,7 +376,7 @@ const RANDOMIZERS = {
   "k-rr": ({ epsilon, parameters: { alphabet } }) => {
     const size = sizeOf(alphabet), respond = response(epsilon, size);
     return {
-      columns: [whole("report", size)],
+      sizes: { report: size },
       code: coder(alphabet),
       draw: (code, words) => ({ report: respond(code, words) }),
     };
@@ -386,7 +385,7 @@ const RANDOMIZERS = {
     const size = sizeOf(alphabet), width = size <= 65536 ? 2 : 4;
     const holding = Chance.exponential(epsilon, chosen, 0, chosen, size - chosen);
     return {
-      columns: [{ name: "report", bytes: chosen * width }],
+      sizes: {},
       code: coder(alphabet),
       draw: (code, words) => {
         const holds = bernoulli(holding, words);
@@ -404,7 +403,7 @@ const RANDOMIZERS = {
   "local-hashing": ({ epsilon, parameters: { alphabet, buckets, key } }) => {
     const hash = keyedHash(key), code = alphabet && coder(alphabet), size = alphabet && sizeOf(alphabet);
     return {
-      columns: [whole("seed", 2 ** 32), whole("report", buckets)],
+      sizes: { seed: 2 ** 32, report: buckets },
       code: (value) => {
         if (!alphabet) return labelWords(hash(utf8(value)), 3);
         const place = code(value), low = place % 65536;
@@ -416,7 +415,7 @@ const RANDOMIZERS = {
   "heavy-hitters": ({ epsilon, parameters: { max_bytes: most, buckets, key } }) => {
     const hash = keyedHash(key), report = hashed(hash, epsilon, buckets);
     return {
-      columns: [whole("length", most), whole("seed", 2 ** 32), whole("report", buckets)],
+      sizes: { length: most, seed: 2 ** 32, report: buckets },
       code: (value) => {
         const bytes = utf8(value), padded = new Uint8Array(most);
         if (bytes.includes(0)) throw new RangeError("An answer must not contain the null character.");
@@ -447,7 +446,7 @@ const RANDOMIZERS = {
   "o-rr": ({ epsilon, parameters }) => {
     const { buckets, code, choose } = cohorts(parameters), respond = response(epsilon, buckets);
     return {
-      columns: [whole("cohort", parameters.cohorts), whole("report", buckets)],
+      sizes: { cohort: parameters.cohorts, report: buckets },
       code,
       draw: (code, words) => {
         const { cohort, places } = choose(code, words);
@@ -474,7 +473,7 @@ RANDOMIZERS["hybrid-projective-geometry"] = RANDOMIZERS["projective-geometry"];
 function unary(alphabet, [own, others]) {
   const size = sizeOf(alphabet);
   return {
-    columns: [{ name: "report", bytes: Math.ceil(size / 8) }],
+    sizes: {},
     code: coder(alphabet),
     draw: (code, words) => ({ report: filter(own, others, size, [code], words) }),
   };
@@ -516,7 +515,7 @@ function inCohorts(parameters, [own, others]) {
   const { buckets, code, choose } = cohorts(parameters);
   return {
     buckets, code,
-    columns: [whole("cohort", parameters.cohorts), { name: "report", bytes: Math.ceil(buckets / 8) }],
+    sizes: { cohort: parameters.cohorts },
     draw: (/** @type {any} */ code, /** @type {Words} */ words) => {
       const { cohort, places } = choose(code, words);
       return { cohort, report: filter(own, others, buckets, places, words) };
@@ -531,7 +530,7 @@ function inBlocks({ epsilon, parameters: { alphabet, blocks = 1 } }, design) {
   const cells = BigInt(blocks) * points, chance = Chance.exponential(epsilon, support, -support, support, cells - support);
   const code = coder(alphabet);
   return {
-    columns: [whole("report", cells)],
+    sizes: { report: cells },
     code: (value) => BigInt(code(value)),
     draw: (code, words) => {
       const report = BigInt(uniform(cells, 1, words)[0]);
@@ -641,7 +640,8 @@ const pause = (most, least = 0) => new Promise((resolve) =>
 /** What the devices of a collection agree to: the file of `anonhist collect new`. */
 export class Collection {
   #text;
-  #survey;
+  #day;
+  #isOver;
   #times;
   #randomizer;
 
@@ -654,7 +654,7 @@ export class Collection {
 
   /** @param {string} text @param {Pinned} [pinned] */
   constructor(text, { digest: pinned, unpinned } = {}) {
-    const { format, version, digest, ...content } = JSON.parse(text);
+    const { format, version, digest, today, ...content } = JSON.parse(text);
     const isPinned = pinned !== undefined;
     if (!isPinned && unpinned !== true) throw new Error(UNPINNED);
     // Fields that are named twice, and other forms of numbers, do not come back.
@@ -666,8 +666,12 @@ export class Collection {
       !isPlain || digestOf(content) !== digest || (isPinned && pinned !== digest) || !(Number.isInteger(times) && times > 0) ||
       digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey
     ) throw new Error(NOT_THE_ONE);
+    // A server says the day: clocks of devices can be wrong.
+    const day = today === undefined ? 0 : Date.parse(today) / 864e5;
+    if ((day & 65535) !== day) throw new Error(NOT_THE_ONE);
+    this.#day = day;
+    this.#isOver = today > content.last_day;
     this.#text = text;
-    this.#survey = survey;
     this.#times = times;
     this.#randomizer = randomizer(content.survey);
     this.digest = digest;
@@ -689,6 +693,7 @@ export class Collection {
     return remembering(async (reports) => {
       const known = await resultOf(reports.get([this.digest, occasion]));
       if (known) return known.report;
+      if (this.#isOver) throw new RangeError("This collection has ended.");
       if ((await resultOf(reports.count(this.#mine))) >= this.#times) {
         throw new RangeError("All answers that this collection asks a person for were given.");
       }
@@ -753,13 +758,12 @@ export class Collection {
 
   /** A report as one line, of the same length for all reports of the survey. @param {Report} report */
   #line(report) {
-    const id = hex(new Uint8Array(systemWords(2).buffer));
-    const columns = this.#randomizer.columns.map((column) => {
-      const value = report[column.name];
-      const text = "size" in column ? String(value).padStart(String(column.size - 1n).length) : undefined;
-      return `"${column.name}":${text ?? `"${hex(/** @type {Uint8Array} */ (value))}"`}`;
-    });
-    return `{"survey":"${this.#survey}","id":"${id}",${columns.join(",")}}\n`;
+    const id = digits(this.#day, 4) + hex(new Uint8Array(systemWords(2).buffer)).slice(4);
+    const { sizes } = this.#randomizer;
+    const columns = Object.entries(report).map(([name, value]) => `"${name}":["${
+      value instanceof Uint8Array ? hex(value) : digits(value, digits(BigInt(sizes[name]) - 1n, 0).length)
+    }"]`);
+    return `{"id":"${id}","reports":{${columns}}}\n`;
   }
 }
 

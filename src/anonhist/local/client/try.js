@@ -7,7 +7,7 @@ const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
 const within = (/** @type {number} */ share) => Math.min(1, Math.max(0, share));
 
 /** The number that a line reports. @param {string} line @returns {number} */
-const reportIn = (line) => JSON.parse(line).report;
+const reportIn = (line) => parseInt(JSON.parse(line).reports.report[0], 16);
 
 /** An element with attributes, and with text or other elements inside. @param {string} name
  * @param {Array<string | Node>} inside @param {Record<string, string>} [attributes] */
@@ -75,7 +75,7 @@ function show(line, known) {
   find("report").hidden = false;
   find("line").textContent = line;
   find("meaning").textContent =
-    `The survey, a random identifier (so that a report that arrives twice counts once), and the number ` +
+    `A random identifier (so that a report that arrives twice counts once), and the number ` +
     `${reported}: “${labels[reported]}”. In ${percent(p - q)} of cases the browser keeps the answer; in all others it ` +
     `draws one by chance. So this is your answer, or chance; nobody can tell which.`;
   find("likely").replaceChildren(...labels.map((label, i) => {
