@@ -119,8 +119,7 @@ test("without entropy there is no report, and the reason is said", () => {
         assert.match(refused.message, /no random numbers/);
       }
     }
-    // What was drawn with, and the identifier.
-    assert.ok(good >= 2);
+    assert.ok(good >= 1);
   }
   crypto.getRandomValues = original;
 });

@@ -106,7 +106,7 @@ def test_postgresql(survey: Any, lines: list[str]) -> None:
     with postgresql.server() as server:
         address = server.database()
         with psycopg.connect(address, autocommit=True) as connection:
-            for statement in block("sql").splitlines():
+            for statement in block("postgresql").splitlines():
                 connection.execute(statement)
             for line in lines:
                 connection.execute(f"EXECUTE keep ('{line}')".encode())

@@ -708,7 +708,7 @@ export class Collection {
         }
         drawn = again(memory, systemWords);
       } else drawn = draw(code, systemWords);
-      const report = this.#line(drawn);
+      const report = this.#line(drawn, systemWords);
       await resultOf(reports.add({ collection: this.digest, occasion, report, state: "unsent", tries: 0 }));
       return report;
     });
@@ -721,7 +721,8 @@ export class Collection {
 
   /** The report of a simulated person: never of a real one, since it is not remembered. @param {unknown} value */
   simulate(value) {
-    return this.#line(this.#randomizer.draw(this.#randomizer.code(value), wordsAhead()));
+    const words = wordsAhead();
+    return this.#line(this.#randomizer.draw(this.#randomizer.code(value), words), words);
   }
 
   /** Send what was not sent; do nothing, silently, if the browser asks for privacy and the person was not asked.
@@ -756,10 +757,11 @@ export class Collection {
     return IDBKeyRange.bound([this.digest, ""], [this.digest, []]);
   }
 
-  /** A report as one line, of the same length for all reports of the survey. @param {Report} report */
-  #line(report) {
-    const id = digits(this.#day, 4) + hex(new Uint8Array(systemWords(2).buffer)).slice(4);
-    const { sizes } = this.#randomizer;
+  /** A report as one line, of the same length for all reports of the survey. @param {Report} report
+   * @param {Words} words */
+  #line(report, words) {
+    const { buffer, byteOffset } = words(2), { sizes } = this.#randomizer;
+    const id = digits(this.#day, 4) + hex(new Uint8Array(buffer, byteOffset, 16)).slice(4);
     const columns = Object.entries(report).map(([name, value]) => `"${name}":["${
       value instanceof Uint8Array ? hex(value) : digits(value, digits(BigInt(sizes[name]) - 1n, 0).length)
     }"]`);
