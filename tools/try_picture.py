@@ -8,14 +8,12 @@ The people are drawn anew each time.
 from __future__ import annotations
 
 import sys
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
 
 from anonhist.local.collect_commands import client
 from anonhist_testing.chromium import Chromium
+from anonhist_testing.web import serve
 
 WIDTH = 560
 # From the heading to the legend.
@@ -26,29 +24,19 @@ SHOWN = """(() => {
 })()"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Files of a folder."""
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 def main(target: str) -> None:
     """Write the picture."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         client.main(["-o", str(folder / "static"), "--quiet"], standalone_mode=False)
-        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder / "static"))
-        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        with server, Chromium(folder / "profile") as browser, browser.page() as page:
+        with serve(folder / "static") as web, Chromium(folder / "profile") as browser, browser.page() as page:
             page.resize(WIDTH, 900)
             page.prefer(color_scheme="light")
-            page.open(f"http://127.0.0.1:{server.server_port}/index.html")
+            page.open(f"{web.address}/index.html")
             page.wait_for("document.querySelectorAll('input').length === 4")
             page.run("document.querySelector('#simulate').click()")
             top, height = page.run(SHOWN)
             Path(target).write_bytes(page.picture((0, top, WIDTH, height)))
-            server.shutdown()
 
 
 if __name__ == "__main__":
