@@ -173,6 +173,16 @@ test("identifiers begin with the day that the description gives, never with one 
   }
 });
 
+test("the lowest two bytes of the last two words are left out of identifiers", () => {
+  const original = crypto.getRandomValues.bind(crypto);
+  let last;
+  crypto.getRandomValues = (array) => (last = original(array));
+  const { id } = JSON.parse(new client.Collection(GOOD, UNPINNED).simulate("bus"));
+  crypto.getRandomValues = original;
+  const taken = Buffer.from(last.buffer, last.byteOffset, last.byteLength);
+  assert.equal(id, "0000" + taken.subarray(-16).toString("hex").slice(4));
+});
+
 test("no other randomness is used", () => {
   const original = Math.random;
   Math.random = () => assert.fail("Math.random was called");
