@@ -44,7 +44,7 @@ test("a good description is accepted, with its digest or where a page says that 
 
 test("a page that names no digest is refused in a sentence, unless it says so", async () => {
   for (const pinned of [undefined, {}, { digest: undefined }, { unpinned: false }, { unpinned: "yes" }]) {
-    assert.throws(() => new client.Collection(GOOD, pinned), /^Error: Without the digest .* any epsilon: /);
+    assert.throws(() => new client.Collection(GOOD, pinned), /^Error: Without a digest, .* any epsilon: /);
   }
   const { fetch } = globalThis;
   globalThis.fetch = async () => new Response(GOOD);

@@ -2,7 +2,7 @@
 /**
  * Local privacy in a browser: an answer is randomized on the device, once, and only the randomized report leaves it.
  *
- * This follows docs/drawing.md and docs/hashing.md of anonhist to the bit, with the entropy of crypto.getRandomValues.
+ * This follows docs/drawing.md and docs/hashing.md of anonhist to the bit.
  *
  * @typedef {(count: number) => Uint32Array} Words Fresh 64-bit words, each as its low and its high 32 bits.
  * @typedef {[bigint, bigint]} Fraction
@@ -23,7 +23,7 @@ export function systemWords(count) {
   return halves;
 }
 
-/** Words for one report: the first four are asked for at once, because asking takes longest. @returns {Words} */
+/** Words for one report, the first four by one request. @returns {Words} */
 function wordsAhead() {
   const ahead = systemWords(4);
   let end = 0;
@@ -53,8 +53,9 @@ export function hex(bytes) {
 
 /** The bytes of a text. @param {unknown} text */
 function utf8(text) {
-  if (typeof text !== "string") throw new TypeError("An answer to this survey must be text.");
-  if (/[\ud800-\udfff]/u.test(text)) throw new RangeError("A text holds half a character (a lone surrogate).");
+  if (typeof text !== "string" || /[\ud800-\udfff]/u.test(text)) {
+    throw new TypeError("An answer must be text without half characters (lone surrogates).");
+  }
   return new TextEncoder().encode(text);
 }
 
@@ -67,7 +68,7 @@ function rootBits(root) {
 }
 const ROUND_CONSTANTS = rootBits(Math.cbrt);
 
-/** SHA-256, because crypto.subtle is missing on pages without TLS. @param {Uint8Array} message */
+/** SHA-256, which browsers lack on pages without TLS. @param {Uint8Array} message */
 export function sha256(message) {
   const state = rootBits(Math.sqrt).slice(0, 8);
   const padded = new DataView(new ArrayBuffer((Math.floor((message.length + 8) / 64) + 1) * 64));
@@ -169,10 +170,10 @@ const ones = (/** @type {number | bigint} */ bits) => bits.toString(2).replaceAl
 /** All bytes in the order of thresholds. */
 const PATTERNS = [...BYTES].sort((a, b) => ones(a) - ones(b) || a - b);
 
-/** Thresholds of numbers of so many bits: monotone in a probability, hence known where they agree at both ends of it.
+/** Thresholds of so many bits: monotone in a probability, so known where they agree at both ends of it.
  * @param {(precision: bigint) => Fraction[]} ends @param {(end: Fraction, bits: bigint) => bigint[]} floors */
 function thresholds(ends, floors) {
-  /** @type {bigint[] | undefined} Those of 64 bits: public, and slow to compute. */
+  /** @type {bigint[] | undefined} Those of 64 bits, slow to compute. */
   let known;
   return (/** @type {bigint} */ bits) => {
     if (known && bits === 64n) return known;
@@ -190,7 +191,7 @@ class Chance {
 
   /** @param {(precision: bigint) => Fraction[]} ends */
   constructor(ends) {
-    // The one threshold ⌊p·2^bits⌋, and the 255 of bytes with independent bits.
+    // The threshold of a bit, and the 255 of a byte.
     this.bit = thresholds(ends, ([above, below], bits) => [(above << bits) / below]);
     this.byte = thresholds(ends, ([above, below], bits) => {
       let sum = 0n;
@@ -199,14 +200,14 @@ class Chance {
     });
   }
 
-  /** The number above/below. @param {bigint} above @param {bigint} below */
+  /** above/below. @param {bigint} above @param {bigint} below */
   static rational(above, below) {
     const made = new Chance(() => [[above, below], [above, below]]);
     if (!above || above === below) made.certain = Number(above / below);
     return made;
   }
 
-  /** The number (a + b·s)/(c + d·s), s = e^(−γ). @param {Fraction} gamma @param {...(bigint | number)} terms */
+  /** (a + b·s)/(c + d·s), s = e^(−γ). @param {Fraction} gamma @param {...(bigint | number)} terms */
   static exponential(gamma, ...terms) {
     const [a, b, c, d] = terms.map(BigInt);
     return new Chance((precision) =>
@@ -225,7 +226,7 @@ class Chance {
   }
 }
 
-/** How many thresholds are at most x, which grows while it equals one. @param {(bits: bigint) => bigint[]} floorsOf
+/** How many thresholds are at most x, extended while it equals one. @param {(bits: bigint) => bigint[]} floorsOf
  * @param {number} slot The first 16 bits of x @param {bigint} word 48 more @param {Words} words */
 function reached(floorsOf, slot, word, words) {
   let x = (BigInt(slot) << 48n) | (word >> 16n);
@@ -300,9 +301,8 @@ function subset(population, chosen, words) {
     uniform(population, again.length, words).forEach((fresh, at) => (members[again[at]] = Number(fresh)));
     members.sort();
   }
-  if (fewer === chosen) return Array.from(members);
-  const left = new Set(members);
-  return Array.from({ length: population }, (_, i) => i).filter((i) => !left.has(i));
+  const drawn = new Set(members);
+  return fewer === chosen ? [...drawn] : Array.from({ length: population }, (_, i) => i).filter((i) => !drawn.has(i));
 }
 
 // 3. Surveys: from an answer to a report
@@ -315,8 +315,6 @@ function subset(population, chosen, words) {
  *   remember?: (code: any, words: Words) => any, again?: (memory: any, words: Words) => Report}} Randomizer
  */
 
-/** The most hashes of an alphabet for an answer. */
-const MOST_HASHED = 20000;
 const OUTSIDE = "This answer is not one of those that the survey offers.";
 
 /** An exact number such as "1/3". @param {string} text @returns {Fraction} */
@@ -401,13 +399,13 @@ const RANDOMIZERS = {
   "optimized-unary": ({ epsilon, parameters: { alphabet } }) =>
     unary(alphabet, [Chance.rational(1n, 2n), Chance.exponential(epsilon, 0, 1, 1, 1)]),
   "local-hashing": ({ epsilon, parameters: { alphabet, buckets, key } }) => {
-    const hash = keyedHash(key), code = alphabet && coder(alphabet), size = alphabet && sizeOf(alphabet);
+    const hash = keyedHash(key), code = alphabet && coder(alphabet);
     return {
       sizes: { seed: 2 ** 32, report: buckets },
       code: (value) => {
         if (!alphabet) return labelWords(hash(utf8(value)), 3);
-        const place = code(value), low = place % 65536;
-        return size > 65536 ? [low, Math.floor(place / 65536)] : [low];
+        const place = code(value);
+        return [place % 65536, Math.floor(place / 65536)];
       },
       draw: hashed(hash, epsilon, buckets),
     };
@@ -492,9 +490,7 @@ function hashed(hash, epsilon, buckets) {
 /** Cohorts, and the places of values in them. @param {any} parameters */
 function cohorts({ alphabet, buckets, hashes = 1, key, cohorts: number }) {
   const hash = keyedHash(key), size = alphabet ? sizeOf(alphabet) : 0;
-  if (size * hashes > MOST_HASHED) {
-    throw new RangeError(`This survey takes ${size * hashes} hashes an answer; this client computes up to 20,000.`);
-  }
+  if (size * hashes > 20000) throw new RangeError("This survey takes more than 20,000 hashes an answer: too many here.");
   buckets ??= size;
   const rank = (/** @type {number} */ code, /** @type {number} */ of) => {
     const values = Array.from({ length: size }, (_, label) => hash(pair(of, label)).getBigUint64(0, true));
@@ -593,9 +589,8 @@ const digestOf = (/** @type {any} */ value) => hex(sha256(utf8(canonical(value))
 
 const NO_MEMORY =
   "This browser does not let the page remember an answer, so none was given: a second one would cost twice the privacy.";
-const UNPINNED =
-  "Without the digest of its collection, a page takes any epsilon: give { digest } or, to allow that, { unpinned: true }.";
-const NOT_THE_ONE = "The description of this collection is not the one that this page expects; nothing was answered.";
+const UNPINNED = "Without a digest, a page accepts any epsilon: name it, or say { unpinned: true }.";
+const NOT_THE_ONE = "The description is not the one that this page expects; nothing was answered.";
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 const resultOf = (request) => new Promise((resolve, reject) => {
@@ -648,7 +643,7 @@ export class Collection {
   /** Fetch a collection. @param {string | URL} url @param {Pinned} [pinned] */
   static async load(url, pinned) {
     const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer" });
-    if (!response.ok) throw new Error("The description of this collection cannot be fetched.");
+    if (!response.ok) throw new Error("The description cannot be fetched.");
     return new Collection(await response.text(), pinned);
   }
 
@@ -660,15 +655,14 @@ export class Collection {
     // Fields that are named twice, and other forms of numbers, do not come back.
     const isPlain = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1") === JSON.stringify(JSON.parse(text));
     if (format !== "anonhist/collection" || version !== 1) throw new Error("This client cannot read this collection.");
+    // A server says the day: clocks of devices can be wrong.
+    const day = today === undefined ? 0 : Date.parse(today) / 864e5;
     const times = content.answers === "once" ? 1 : content.answers;
     const { mechanism, epsilon, title, parameters, digest: survey } = content.survey ?? {};
     if (
       !isPlain || digestOf(content) !== digest || (isPinned && pinned !== digest) || !(Number.isInteger(times) && times > 0) ||
-      digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey
+      digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey || (day & 65535) !== day
     ) throw new Error(NOT_THE_ONE);
-    // A server says the day: clocks of devices can be wrong.
-    const day = today === undefined ? 0 : Date.parse(today) / 864e5;
-    if ((day & 65535) !== day) throw new Error(NOT_THE_ONE);
     this.#day = day;
     this.#isOver = today > content.last_day;
     this.#text = text;
@@ -688,7 +682,7 @@ export class Collection {
   async answer(value, { occasion = "" } = {}) {
     const code = this.#randomizer.code(value);
     if (typeof occasion !== "string" || (this.#times > 1) !== (occasion !== "")) {
-      throw new RangeError("Name the occasion of the answer if, and only if, there may be several answers.");
+      throw new RangeError("Name the occasion if, and only if, there may be several answers.");
     }
     return remembering(async (reports) => {
       const known = await resultOf(reports.get([this.digest, occasion]));
@@ -725,7 +719,7 @@ export class Collection {
     return this.#line(this.#randomizer.draw(this.#randomizer.code(value), words), words);
   }
 
-  /** Send what was not sent; do nothing, silently, if the browser asks for privacy and the person was not asked.
+  /** Send what was not sent, unless the browser asks for privacy and the person was not asked.
    * @param {string | URL} url @param {{consented?: boolean, within?: number}} [options] */
   async send(url, { consented = false, within = 10 } = {}) {
     const wishes = /** @type {any} */ (navigator);
