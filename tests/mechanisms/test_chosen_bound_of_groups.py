@@ -34,9 +34,9 @@ SAID: dict[str, Any] = {"label": "label", "user": "user", "by": "country", "grou
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[int, int]]:
     found: list[Mapping[int, int]] = []
 
-    def draw(_: PreparedChoice, sizes: Mapping[int, int], **__: Any) -> int:
+    def draw(choice: PreparedChoice, sizes: Mapping[int, int], **_: Any) -> PrivacyUnit:
         found.append(sizes)
-        return 2
+        return choice.units[1]
 
     monkeypatch.setattr(PreparedChoice, "draw", draw)
     return found

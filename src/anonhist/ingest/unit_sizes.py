@@ -6,7 +6,17 @@ from typing import Any
 
 from anonhist.ingest.group_names import GROUP, group_keys, in_few_groups_of_users, in_groups
 from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of
-from anonhist.ingest.query import Columns, fetch, is_item, named_rows, whole_numbers
+from anonhist.ingest.query import (
+    Columns,
+    check_sums,
+    check_whole,
+    fetch,
+    is_item,
+    named_rows,
+    ranked_labels,
+    whole_numbers,
+)
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 
 
@@ -59,3 +69,33 @@ def sizes_of_users(table: Any, columns: Columns, largest: int) -> dict[int, int]
     found = fetch(sizes.select("size", "users", *flags))
     check_named(all(all(row[2:]) for row in found))
     return {int(size): int(many) for size, many, *_ in found}
+
+
+def sizes_of_labels(table: Any, columns: Columns, largest: PrivacyUnit) -> list[dict[int, int]]:
+    """Return, for each place up to ``largest.groups``, how many labels have each number of items in the group there.
+
+    Groups of a label are in the order of their hashes, so each number of groups keeps the first of them. Numbers above
+    the largest bound count as it. What every reading refuses is refused here, whatever bounds are chosen.
+    """
+    import narwhals as nw
+
+    rows = ranked_labels(table, columns, largest.groups)
+    wrong = [name for name in rows.collect_schema().names() if name in ("wrong", "size")]
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    items = nw.when(nw.col("count") > largest.bound).then(nw.lit(largest.bound)).otherwise(nw.col("count"))
+    sizes = rows.with_columns(items=items, is_null=nw.col("label").is_null())
+    checks = {"wrong": nw.col("wrong").sum(), "size": nw.col("size").max()} if wrong else {}
+    ends = {"least": nw.col("count").min(), "most": nw.col("count").max()}
+    grouped = sizes.group_by("rank", "items", "is_null", *flags).agg(labels=nw.len(), **ends, **checks)
+    found = fetch(grouped.select("rank", "items", "is_null", "labels", *ends, *checks, *flags))
+    known = 4 + len(ends)
+    check_named(all(all(row[known + len(checks) :]) for row in found))
+    if checks:
+        check_whole(columns.count, sum(int(row[known]) for row in found))
+        check_sums([(row[at], row[known + 1]) for row in found for at in (4, 5)])
+    places: list[dict[int, int]] = [{} for _ in range(largest.groups)]
+    for rank, size, is_null, labels, *_ in found:
+        if columns.keep_null or not is_null:
+            sizes_there = places[int(rank) - 1]
+            sizes_there[int(size)] = sizes_there.get(int(size), 0) + int(labels)
+    return places

@@ -1,21 +1,21 @@
-"""A private choice of how many items of each user count, which weighs rows left out against noise."""
+"""A private choice of how many items of each unit count, and in how many groups: rows left out against noise."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from anonhist.mechanisms.choosing import draw_by_scores, nested_scores
+from anonhist.mechanisms.choosing import draw_by_scores, scores_apart
 from anonhist.mechanisms.planning import zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import PrivacyUnit, short_decimal
-from anonhist.profiles.chosen_bound import MOST_CANDIDATES, ChosenBound, refuse_unit
+from anonhist.profiles.chosen_bound import MOST_CANDIDATES, Bounds, ChosenBound, refuse_unit
 from anonhist.profiles.distances import sorted_l1
 from anonhist.randomness import RandomSource, SystemSource
 
@@ -30,64 +30,83 @@ _SEED = 20261128
 
 @dataclass(frozen=True)
 class PreparedChoice:
-    """A choice, prepared without the data: for each candidate, the release and its predicted noise.
+    """A choice, prepared without the data: for each possible unit, the release and its predicted noise.
 
-    The loss of a bound m is ``q_m = noise_m − kept_m + 3·g·m/ε₁``, with ``kept_m = Σ_u min(T_u, m)``, T_u the number of
-    items of user u: rows left out are exactly the sorted ℓ1 distance between the profiles with and without the bound.
-    The last term is a margin: noise grows more slowly than m, so without it, far too large bounds are drawn often. One
-    user more, or another in the place of one, changes ``kept_i − kept_j`` for i > j by at most i − j (in each of g
-    groups: g times that), so ``s_i = max(0, max_j (q_i − q_j)/(g·|i − j|))`` by at most 1. The bound is drawn by
-    permute-and-flip (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
+    With bounds b = (m, g), the loss is ``q_b = noise_b − kept_b + 3·g·m/ε₁``, with ``kept_b = Σ_u Σ_{k≤g}
+    min(T_uk, m)``, T_uk the number of items of unit u in the k-th of its groups: items left out are exactly the sorted
+    ℓ1 distance between the profiles with and without the bounds. The last term is a margin: noise grows more slowly
+    than m, so without it, far too large bounds are drawn often. One unit more, or another in the place of one, changes
+    ``kept_b − kept_c`` by at most ``D_bc`` (:meth:`~anonhist.profiles.chosen_bound.Bounds.apart`; g·|m − m'| with one
+    g), so ``s_b = max(0, max_c (q_b − q_c)/D_bc)`` by at most 1. The bounds are drawn by permute-and-flip
+    (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
 
     Proof: docs/proofs/users.md, section 4.
     """
 
     asked: ChosenBound
     unit: PrivacyUnit
-    releases: Mapping[int, PreparedRelease]
-    noise: Mapping[int, int]
+    releases: Mapping[PrivacyUnit, PreparedRelease]
+    noise: Mapping[PrivacyUnit, int]
+
+    @property
+    def units(self) -> list[PrivacyUnit]:
+        """The unit with each possible bound, the largest last."""
+        return [*self.releases]
 
     @property
     def dearest(self) -> PreparedRelease:
         """The release whose cost is charged, for the largest bound: its guarantee covers every choice."""
-        return self.releases[max(self.releases)]
+        return self.releases[self.units[-1]]
 
     @property
     def reason(self) -> str:
         """What will be chosen, in a sentence, before it is."""
-        listed = ", ".join(f"{each:,}" for each in self.releases)
+        among, spent = self.asked.chosen_of(self.units), short_decimal(self.asked.spent)
         return (
-            f"The bound will be chosen privately among {listed}, with ε = {short_decimal(self.asked.spent)}; the "
-            "guarantee holds for each of them, and the mechanism is that of the largest."
+            f"The bound will be chosen privately among {among}, with ε = {spent}; the guarantee holds for each of "
+            "them, and the mechanism is that of the largest."
         )
 
-    def losses(self, sizes: Mapping[int, int]) -> list[Fraction]:
-        """Return the loss of each candidate, given how many users have each number of items; private."""
-        kept = [sum(min(items, bound) * users for items, users in sizes.items()) for bound in self.releases]
-        margin = _CAUTION * self.unit.groups / self.asked.spent
-        return [self.noise[bound] - own + bound * margin for bound, own in zip(self.releases, kept, strict=True)]
+    def losses(self, *places: Mapping[int, int]) -> list[Fraction]:
+        """Return the loss of each candidate; private.
+
+        Parameters
+        ----------
+        places
+            How many units have each number of items. If groups are chosen, one mapping for the first group of each
+            unit, one for the second, and so on.
+        """
+        margin = _CAUTION / self.asked.spent
+        return [
+            self.noise[unit] - self._kept(unit, places) + unit.bound * unit.groups * margin for unit in self.releases
+        ]
+
+    def _kept(self, unit: PrivacyUnit, places: Sequence[Mapping[int, int]]) -> int:
+        counted = places if self.asked.group_candidates is None else places[: unit.groups]
+        return sum(min(items, unit.bound) * units for sizes in counted for items, units in sizes.items())
 
     @property
     def rate(self) -> Fraction:
         """The rate at which scores are weighed: ε₁/2."""
         return self.asked.spent / 2
 
-    def scores(self, sizes: Mapping[int, int]) -> list[Fraction]:
-        """Return the score of each candidate, which one user changes by at most 1; private."""
-        return nested_scores(self.losses(sizes), [bound * self.unit.groups for bound in self.releases])
+    def scores(self, *places: Mapping[int, int]) -> list[Fraction]:
+        """Return the score of each candidate, which one unit changes by at most 1; private."""
+        bounds, relation = [Bounds.of(unit) for unit in self.releases], self.asked.relation
+        return scores_apart(self.losses(*places), lambda one, other: bounds[one].apart(bounds[other], relation))
 
-    def draw(self, sizes: Mapping[int, int], *, source: RandomSource | None = None) -> int:
-        """Spend ε₁ once: choose a bound.
+    def draw(self, *places: Mapping[int, int], source: RandomSource | None = None) -> PrivacyUnit:
+        """Spend ε₁ once: choose a bound, and return the unit with it.
 
         Parameters
         ----------
-        sizes
-            How many users have each number of items: private. Numbers above the largest candidate count as it.
+        places
+            As for :meth:`losses`: private. Numbers above the largest candidate count as it.
         source
             Privacy randomness; the operating system's by default.
         """
-        drawn = draw_by_scores(self.scores(sizes), self.rate, source=source or SystemSource())
-        return [*self.releases][drawn]
+        drawn = draw_by_scores(self.scores(*places), self.rate, source=source or SystemSource())
+        return self.units[drawn]
 
 
 def prepare_choice(
@@ -106,11 +125,11 @@ def prepare_choice(
 
 def possible_releases(
     asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease | None = None
-) -> dict[int, PreparedRelease]:
+) -> dict[PrivacyUnit, PreparedRelease]:
     """Return the release for each candidate; those that would need a larger ε are left out, whatever the data.
 
-    ``unit`` is a user with at most as many items as the largest candidate; ``wanted`` the release to make then, by
-    default one with the request's own budget and mechanism.
+    ``unit`` is one with the bounds of the largest candidate; ``wanted`` the release to make then, by default one with
+    the request's own budget and mechanism.
 
     Raises
     ------
@@ -127,15 +146,17 @@ def largest_unit(choice: ChosenBound, read_for: PrivacyUnit, asked: PrivacyUnit 
     A unit that is ``asked`` is refused: whether it is the chosen one must not decide about a refusal.
     """
     refuse_unit(asked)
-    return replace(read_for, bound=max(possible_releases(choice, read_for)))
+    return [*possible_releases(choice, read_for)][-1]
 
 
 @lru_cache(maxsize=2 * MOST_CANDIDATES)
 def _noise(mechanism: CentralMechanism, items: int) -> int:
     """Return the sorted ℓ1 error to expect for a public number of items: simulated, and then a whole number."""
     simulated = min(items, _MOST_SIMULATED)
-    shape = zipf_profile(simulated)
+    shape = mechanism.admit(zipf_profile(simulated))
     # No private data depend on this generator.
     runs = mechanism.simulate(shape, size=_RUNS, rng=np.random.default_rng(_SEED))
     total = sum(sorted_l1(shape, run) for run in runs)
-    return total * math.isqrt(10**6 * items // simulated) // (10**3 * _RUNS)
+    # With capped counts, noise hardly depends on the number of items.
+    growth = 10**3 if mechanism.unit.max_count is not None else math.isqrt(10**6 * items // simulated)
+    return total * growth // (10**3 * _RUNS)

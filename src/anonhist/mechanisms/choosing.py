@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -51,16 +51,14 @@ def scores(losses: Sequence[Fraction | int], sensitivities: Sequence[int]) -> li
     return [max(Fraction(loss - other) / max(bound, beside) for other, beside in pairs) for loss, bound in pairs]
 
 
-def nested_scores(losses: Sequence[Fraction | int], bounds: Sequence[int]) -> list[Fraction]:
-    """Return ``s_i = max(0, max_j (q_i − q_j) / |m_i − m_j|)`` for distinct bounds m_i: 0 for the least loss.
+def scores_apart(losses: Sequence[Fraction | int], apart: Callable[[int, int], int]) -> list[Fraction]:
+    """Return ``s_i = max(0, max_j (q_i − q_j) / D_ij)``, with ``D_ij = apart(i, j)`` > 0: 0 for the least loss.
 
-    If neighbors change ``q_i − q_j`` by at most ``|m_i − m_j|``, as where each bound keeps a part of what the next one
-    keeps, they change scores by at most 1.
+    If neighbors change ``q_i − q_j`` by at most D_ij, they change scores by at most 1.
     """
-    pairs = list(zip(losses, bounds, strict=True))
+    places = range(len(losses))
     return [
-        max(Fraction(loss - other) / abs(bound - beside) if bound != beside else Fraction(0) for other, beside in pairs)
-        for loss, bound in pairs
+        max(Fraction(losses[i] - losses[j]) / apart(i, j) if i != j else Fraction(0) for j in places) for i in places
     ]
 
 

@@ -170,6 +170,7 @@ def release_groups(
         lambda receipt: release_prepared(
             grouped, prepared, consistent=consistent, source=source, progress=progress
         ).with_receipt(receipt),
+        earlier=None if grouped.choice is None else grouped.receipt,
     )
 
 

@@ -316,13 +316,14 @@ def release(
     if (choice := profile.choice) is not None:
         refuse_unit(unit)
         possible = choice.possible(profile.unit, lambda of_bound: asked.prepared(of_bound, choice=choice))
-        charge = possible[max(possible)]
+        *_, charge = possible.values()
     own = {"excess_share": excess_share, "excess_cap": excess_cap, "where": profile.where}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
     return charged(
         account,
         charge.price,
         lambda receipt: replace(prepared.release(profile, source=source), receipt=receipt),
+        earlier=profile.receipt,
     )
 
 
@@ -458,11 +459,7 @@ class AskedRelease:
             )
         else:
             made, why = named_mechanism(choice.mechanism, choice.rest, read_for, self.relation, {}), CHOSEN_BY_NAME
-        listed = ", ".join(f"{each:,}" for each in choice.candidates)
-        how = f"The bound of {read_for.bound:,} was chosen privately among {listed}, with ε = "
-        return PreparedRelease(
-            replace(made, bound_choice=choice), f"{how}{short_decimal(choice.spent)}. {why}", None, runs
-        )
+        return PreparedRelease(replace(made, bound_choice=choice), f"{choice.told(read_for)} {why}", None, runs)
 
     def _own_mechanism(self, share: Fraction, given: Mapping[str, object]) -> CentralMechanism:
         """Return the given mechanism object, or refuse options that it does not take."""
