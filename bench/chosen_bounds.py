@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from anonhist.mechanisms.bound_choosing import prepare_choice
 from anonhist.mechanisms.choosing import pmf_by_scores
-from anonhist.mechanisms.releasing import choose
+from anonhist.mechanisms.picking import choose
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.chosen_bound import ChosenBound

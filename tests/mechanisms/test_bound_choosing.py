@@ -188,6 +188,23 @@ def test_a_profile_with_a_chosen_bound_is_released_as_it_was_chosen(given: dict[
         ah.release(bounded(SMALL), **{"epsilon": 1, **given})
 
 
+def test_a_budget_that_is_too_small_is_named_whole() -> None:
+    unit = PrivacyUnit.user(max_items=2)
+    asked = ChosenBound("0.000009", 100, candidates=(1, 2))
+    # The release would need 0.00001 itself, and has nine tenths.
+    with pytest.raises(UsageError, match=r"epsilon = 9e-06 is too small for .* at least 1/90000"):
+        prepare_choice(asked, unit)
+
+
+def test_the_number_of_items_has_the_noise_of_its_own_step() -> None:
+    asked = replace(SMALL, mechanism="privhist")
+    of_choice = ah.release(bounded(asked), epsilon=1, mechanism="privhist", simulations=0)
+    given = Profile([1, 3], [5, 2], unit=PrivacyUnit.user(max_items=2))
+    plain = ah.release(given, epsilon="0.9", mechanism="privhist", simulations=0)
+    own, others = of_choice.num_items(), plain.num_items()
+    assert own.standard_error == others.standard_error > 100
+
+
 def test_nothing_releases_such_a_profile_without_stating_the_choice() -> None:
     for profile in (bounded(SMALL), bounded(SMALL).with_unit(PrivacyUnit.user(max_items=2))):
         with pytest.raises(UsageError, match="chose how many items"):

@@ -11,9 +11,10 @@ from anonhist.mechanisms.exponential.partition import (
 )
 from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
 from anonhist.mechanisms.group_planning import GroupPlan, GroupPlanRow, GroupSize, plan_groups
+from anonhist.mechanisms.picking import MECHANISM_NAMES, choose
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.privhist import BudgetShares, PrivHistMechanism
-from anonhist.mechanisms.releasing import MECHANISM_NAMES, choose, release
+from anonhist.mechanisms.releasing import release
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles.chosen_bound import ChosenBound

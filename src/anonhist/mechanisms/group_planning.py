@@ -17,8 +17,9 @@ from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.kinds import Printed, Tabular
 from anonhist.mechanisms.bound_choosing import PreparedChoice
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
+from anonhist.mechanisms.picking import choose
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
-from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease, choose
+from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.setting import check_unit
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share

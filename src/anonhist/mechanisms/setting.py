@@ -108,10 +108,16 @@ class Setting:
                     f"{short_decimal(self.bound_choice.rest)}."
                 )
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
+            least = self.smallest_epsilon_per_cell * self.l1_sensitivity
             raise UsageError(
-                f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
-                f"{short_decimal(self.smallest_epsilon_per_cell * self.l1_sensitivity)}, or protect a smaller unit."
+                f"`epsilon` = {short_decimal(self.epsilon * self.whole_share)} is too small for {self.unit}: give at "
+                f"least {short_decimal(least * self.whole_share)}, or protect a smaller unit."
             )
+
+    @property
+    def whole_share(self) -> Fraction:
+        """The whole budget, with that of a choice of the bound, over ε."""
+        return Fraction(1) if self.bound_choice is None else self.bound_choice.epsilon / self.epsilon
 
     @property
     def l1_sensitivity(self) -> int:

@@ -35,6 +35,7 @@ CHOICE_PARAMETERS = frozenset(
 )
 _REQUIRED = CHOICE_PARAMETERS - {"choice_groups"}
 _PROFILE = "the profile"
+CHOSEN = "was chosen privately among"
 
 
 def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -226,7 +227,7 @@ class ChosenBound:
     def told(self, unit: PrivacyUnit) -> str:
         """Return what was chosen, in a sentence."""
         among, spent = self.chosen_of(self.units(unit)), short_decimal(self.spent)
-        return f"The bound of {self.chosen_of([unit])} was chosen privately among {among}, with ε = {spent}."
+        return f"The bound of {self.chosen_of([unit])} {CHOSEN} {among}, with ε = {spent}."
 
     def what(self, kind: str) -> str:
         """Return what is chosen, as a clause."""

@@ -8,11 +8,12 @@ from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.numeric.arrays import sum_equal
@@ -21,9 +22,6 @@ from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
 from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels, whole_numbers
 from anonhist.profiles.where import where_text
-
-if TYPE_CHECKING:
-    from anonhist.accounting import Receipt
 
 
 class Bounded(Enum):
@@ -214,7 +212,7 @@ class Profile:
             )
         if choice is not None and not isinstance(choice, ChosenBound):
             raise UsageError(f"`choice` must be a ChosenBound, not {kind_of(choice)}.")
-        if receipt is not None and choice is None:
+        if receipt is not None and (choice is None or not isinstance(receipt, Receipt)):
             raise UsageError("A receipt is for a bound that was chosen: all other reading costs nothing.")
         count = whole_numbers(counts, name="count")
         prevalence = whole_numbers(prevalences, name="prevalence")
