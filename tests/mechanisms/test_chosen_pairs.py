@@ -136,6 +136,21 @@ def test_kept_items_are_those_of_the_first_groups() -> None:
     assert choice.losses({9: 2}, {3: 1}, {9: 1}) == [100 - 2 + 3, 100 - 8 + 12, 100 - 3 + 6, 100 - 11 + 24]
 
 
+@pytest.mark.parametrize("relation", [ADD, SUBSTITUTE])
+@pytest.mark.parametrize("noise", [(0, 0, 0), (1, 2, 4), (9, 0, 3)])
+def test_of_groups_alone_each_counts_as_one(relation: NeighboringRelation, noise: Sequence[int]) -> None:
+    choice = choice_of(asked_for(relation, (9,), (1, 2, 4)), noise)
+    assert choice.losses({9: 2}, {3: 1}) == [noise[0] - 2 + 3, noise[1] - 3 + 6, noise[2] - 3 + 12]
+    assert lost(choice, relation) <= 1 + 1e-12
+
+
+def test_noise_of_groups_alone_is_in_groups_of_labels() -> None:
+    unit = PrivacyUnit.label(max_count=16, groups=8)
+    alone, both = (ChosenBound(1, 10**5, candidates=items, group_candidates=(1, 8)) for items in ((16,), (1, 16)))
+    pairs, items = (prepare_choice(asked, unit).noise[unit] for asked in (alone, both))
+    assert 2 < items / pairs < 8
+
+
 def test_large_data_get_the_pair_with_the_least_loss() -> None:
     asked = ChosenBound(1, 10**6, candidates=(1, 4, 16), group_candidates=(1, 2, 8))
     choice = prepare_choice(asked, PrivacyUnit.label(max_count=16, groups=8), profiles=8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -15,7 +15,7 @@ from anonhist.mechanisms.planning import zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import PrivacyUnit, short_decimal
-from anonhist.profiles.chosen_bound import MOST_CANDIDATES, Bounds, ChosenBound, refuse_unit
+from anonhist.profiles.chosen_bound import MOST_CANDIDATES, ChosenBound, refuse_unit
 from anonhist.profiles.distances import sorted_l1
 from anonhist.randomness import RandomSource, SystemSource
 
@@ -39,6 +39,9 @@ class PreparedChoice:
     ``kept_b − kept_c`` by at most ``D_bc`` (:meth:`~anonhist.profiles.chosen_bound.Bounds.apart`; g·|m − m'| with one
     g), so ``s_b = max(0, max_c (q_b − q_c)/D_bc)`` by at most 1. The bounds are drawn by permute-and-flip
     (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
+
+    If groups alone are chosen, m = 1 in all of this, so that pairs of a label and a group are counted: their loss has a
+    lower sensitivity, and noise is divided by the number of items that a pair has in the public shape.
 
     Proof: docs/proofs/users.md, section 4.
     """
@@ -76,14 +79,13 @@ class PreparedChoice:
             How many units have each number of items. If groups are chosen, one mapping for the first group of each
             unit, one for the second, and so on.
         """
-        margin = _CAUTION / self.asked.spent
-        return [
-            self.noise[unit] - self._kept(unit, places) + unit.bound * unit.groups * margin for unit in self.releases
-        ]
-
-    def _kept(self, unit: PrivacyUnit, places: Sequence[Mapping[int, int]]) -> int:
-        counted = places if self.asked.group_candidates is None else places[: unit.groups]
-        return sum(min(items, unit.bound) * units for sizes in counted for items, units in sizes.items())
+        margin, found = _CAUTION / self.asked.spent, []
+        for unit, noise in self.noise.items():
+            most, groups = self.asked.weighed(unit)
+            counted = places if self.asked.group_candidates is None else places[:groups]
+            kept = sum(min(items, most) * units for sizes in counted for items, units in sizes.items())
+            found.append(noise - kept + most * groups * margin)
+        return found
 
     @property
     def rate(self) -> Fraction:
@@ -92,7 +94,7 @@ class PreparedChoice:
 
     def scores(self, *places: Mapping[int, int]) -> list[Fraction]:
         """Return the score of each candidate, which one unit changes by at most 1; private."""
-        bounds, relation = [Bounds.of(unit) for unit in self.releases], self.asked.relation
+        bounds, relation = [self.asked.weighed(unit) for unit in self.releases], self.asked.relation
         return scores_apart(self.losses(*places), lambda one, other: bounds[one].apart(bounds[other], relation))
 
     def draw(self, *places: Mapping[int, int], source: RandomSource | None = None) -> PrivacyUnit:
@@ -119,7 +121,8 @@ def prepare_choice(
     """
     releases = possible_releases(asked, unit, wanted)
     items = -(-asked.expected_items // profiles)
-    noise = {bound: profiles * _noise(each.mechanism, items) for bound, each in releases.items()}
+    per = _items_of_a_label(asked.candidates[0], items) if asked.is_of_groups_alone else 1
+    noise = {bound: profiles * _noise(each.mechanism, items) // per for bound, each in releases.items()}
     return PreparedChoice(asked, unit, releases, noise)
 
 
@@ -147,6 +150,12 @@ def largest_unit(choice: ChosenBound, read_for: PrivacyUnit, asked: PrivacyUnit 
     """
     refuse_unit(asked)
     return [*possible_releases(choice, read_for)][-1]
+
+
+def _items_of_a_label(most: int, items: int) -> Fraction:
+    """Return how many items a label has in the public shape, at most ``most`` of each."""
+    shape = zipf_profile(min(items, _MOST_SIMULATED))
+    return Fraction(int(np.minimum(shape.counts, most) @ shape.prevalences), shape.num_labels)
 
 
 @lru_cache(maxsize=2 * MOST_CANDIDATES)

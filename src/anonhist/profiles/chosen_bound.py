@@ -98,11 +98,6 @@ class Bounds(NamedTuple):
     items: int
     groups: int
 
-    @classmethod
-    def of(cls, unit: PrivacyUnit) -> Self:
-        """Return the bounds of a unit."""
-        return cls(unit.bound, unit.groups)
-
     def apart(self, other: Self, relation: NeighboringRelation) -> int:
         """Return how far neighbors can move the difference of what two bounds keep.
 
@@ -208,6 +203,15 @@ class ChosenBound:
             raise refusals[0]
         return made
 
+    @property
+    def is_of_groups_alone(self) -> bool:
+        """Whether the number of items is given, and only that of groups is chosen."""
+        return len(self.candidates) == 1
+
+    def weighed(self, unit: PrivacyUnit) -> Bounds:
+        """Return the bounds of a unit as a choice weighs them: of groups alone, each counts as one, however large."""
+        return Bounds(1 if self.is_of_groups_alone else unit.bound, unit.groups)
+
     def in_groups(self, number: int) -> Self:
         """Return the same request if there are only this many groups: a larger candidate means all of them."""
         if self.group_candidates is None:
@@ -217,12 +221,12 @@ class ChosenBound:
 
     def chosen_of(self, units: Iterable[PrivacyUnit]) -> str:
         """Return the candidates of some of its :meth:`units` as a list in words."""
-        found = [Bounds.of(each) for each in units]
+        found = [(each.bound, each.groups) for each in units]
         items, groups = (sorted(set(side)) for side in zip(*found, strict=True))
         if self.group_candidates is None:
             return _listed(items)
         of_groups = _listed(groups, "group")
-        return of_groups if len(self.candidates) == 1 else f"{_listed(items, 'item')} in each of {of_groups}"
+        return of_groups if self.is_of_groups_alone else f"{_listed(items, 'item')} in each of {of_groups}"
 
     def told(self, unit: PrivacyUnit) -> str:
         """Return what was chosen, in a sentence."""
@@ -234,7 +238,7 @@ class ChosenBound:
         items, groups = f"how many items of each {kind} count", f"in how many groups each {kind} counts"
         if self.group_candidates is None:
             return items
-        return groups if len(self.candidates) == 1 else f"{items}, and in how many groups"
+        return groups if self.is_of_groups_alone else f"{items}, and in how many groups"
 
     @property
     def spent(self) -> Fraction:
