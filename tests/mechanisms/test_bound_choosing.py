@@ -116,7 +116,7 @@ def test_noise_is_public_and_the_same_in_every_call() -> None:
     asked = ChosenBound("0.5", 5_000, candidates=(1, 4))
     unit = PrivacyUnit.user(max_items=4)
     first = prepare_choice(asked, unit).noise
-    bound_choosing._noise.cache_clear()
+    bound_choosing._runs_on.cache_clear()
     assert prepare_choice(asked, unit).noise == first
     assert 0 < first[PrivacyUnit.user(max_items=1)] < first[unit]
 

@@ -1,6 +1,7 @@
 """The central model: frozen mechanisms that turn a private profile into a release."""
 
 from anonhist.mechanisms.additive import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
+from anonhist.mechanisms.bound_planning import BoundPlan, BoundPlanRow, plan_bounds
 from anonhist.mechanisms.comparison import METRICS, Comparison, ComparisonRow, Metric, Skipped, compare
 from anonhist.mechanisms.excess import ExcessMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters, calibrate, privacy_loss
@@ -22,6 +23,8 @@ from anonhist.profiles.chosen_bound import ChosenBound
 __all__ = [
     "MECHANISM_NAMES",
     "METRICS",
+    "BoundPlan",
+    "BoundPlanRow",
     "BoundedPartitionMechanism",
     "BudgetShares",
     "CentralMechanism",
@@ -48,6 +51,7 @@ __all__ = [
     "choose",
     "compare",
     "plan",
+    "plan_bounds",
     "plan_groups",
     "privacy_loss",
     "release",

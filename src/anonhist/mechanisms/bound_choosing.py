@@ -21,7 +21,7 @@ from anonhist.randomness import RandomSource, SystemSource
 
 # Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
 _MOST_SIMULATED = 10**6
-_RUNS = 8
+RUNS = 8
 # Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely.
 _CAUTION = 3
 # Public, so that everybody predicts the same noise.
@@ -158,14 +158,24 @@ def _items_of_a_label(most: int, items: int) -> Fraction:
     return Fraction(int(np.minimum(shape.counts, most) @ shape.prevalences), shape.num_labels)
 
 
-@lru_cache(maxsize=2 * MOST_CANDIDATES)
 def _noise(mechanism: CentralMechanism, items: int) -> int:
-    """Return the sorted ℓ1 error to expect for a public number of items: simulated, and then a whole number."""
+    """Return the sorted ℓ1 error to expect for a public number of items, as a whole number."""
+    return sum(_runs_on(mechanism, items)) // RUNS
+
+
+def noise_of(mechanism: CentralMechanism, items: int) -> tuple[float, float]:
+    """Return the same with its standard error."""
+    runs = _runs_on(mechanism, items)
+    return float(_noise(mechanism, items)), float(np.std(runs, ddof=1)) / RUNS**0.5
+
+
+@lru_cache(maxsize=2 * MOST_CANDIDATES)
+def _runs_on(mechanism: CentralMechanism, items: int) -> tuple[int, ...]:
+    """Return the sorted ℓ1 errors of simulated runs, scaled to the number of items."""
     simulated = min(items, _MOST_SIMULATED)
     shape = mechanism.admit(zipf_profile(simulated))
     # No private data depend on this generator.
-    runs = mechanism.simulate(shape, size=_RUNS, rng=np.random.default_rng(_SEED))
-    total = sum(sorted_l1(shape, run) for run in runs)
+    runs = mechanism.simulate(shape, size=RUNS, rng=np.random.default_rng(_SEED))
     # With capped counts, noise hardly depends on the number of items.
     growth = 10**3 if mechanism.unit.max_count is not None else math.isqrt(10**6 * items // simulated)
-    return total * growth // (10**3 * _RUNS)
+    return tuple(sorted_l1(shape, run) * growth // 10**3 for run in runs)

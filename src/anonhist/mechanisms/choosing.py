@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 
@@ -63,7 +62,7 @@ def scores_apart(losses: Sequence[Fraction | int], apart: Callable[[int, int], i
 
 
 def least_loss_pmf(losses: Sequence[Fraction | int], sensitivities: Sequence[int], rate: Fraction) -> Floats:
-    """Return the probability of each of a few candidates, shape (k,), by adding up all 2^k sets of entrants."""
+    """Return the probability of each candidate, shape (k,)."""
     return pmf_by_scores(scores(losses, sensitivities), rate)
 
 
@@ -71,8 +70,10 @@ def pmf_by_scores(found: Sequence[Fraction], rate: Fraction) -> Floats:
     """Return the probability of each place that :func:`draw_by_scores` may draw, shape (k,)."""
     chances = [math.exp(-rate * score) for score in found]
     total = np.zeros(len(chances))
-    for entrants in product((False, True), repeat=len(chances)):
-        if any(entrants):
-            chance = math.prod(each if enters else 1 - each for each, enters in zip(chances, entrants, strict=True))
-            total += chance * np.array(entrants) / sum(entrants)
+    for place, chance in enumerate(chances):
+        # How many others enter, 0, 1, …: the place is drawn from these and itself.
+        others = np.ones(1)
+        for other in (*chances[:place], *chances[place + 1 :]):
+            others = np.convolve(others, (1 - other, other))
+        total[place] = chance * float(others @ (1 / np.arange(1, others.size + 1)))
     return total
