@@ -17,6 +17,7 @@ from anonhist_testing.cases import each_of
 USERS = [user for user in range(40) for _ in range(1 + user % 7)]
 READ = ("--label", "label", "--user", "user", "--simulations", "0")
 AUTO = (*READ, "--max-per-user", "auto", "--bound-candidates", "1,2,4", "--expected-items", "200", "--epsilon", "2")
+AUTO += ("--bound-share", "0.1")
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def test_contradictory_options_are_refused(cli: Any, log: Path, options: tuple[s
 
 
 LABELS = ("--label", "label", "--unit", "label", "--simulations", "0", "--epsilon", "2", "--expected-items", "200")
-BY = (*LABELS, "--by", "user", "--groups", "u0,u1,u2,u3,u4", "--max-groups-per-label", "auto")
+BY = (*LABELS, "--by", "user", "--groups", "u0,u1,u2,u3,u4", "--bound-share", "0.1", "--max-groups-per-label", "auto")
 
 
 def test_a_cap_of_labels_is_chosen_and_taken_again(cli: Any, log: Path) -> None:
@@ -149,7 +150,7 @@ def test_a_number_of_groups_is_chosen_alone_or_with_the_cap(cli: Any, log: Path)
     first, second = (ah.read(log.parent / name) for name in ("a.json", "b.json"))
     assert second.guarantee.unit in (PrivacyUnit.label(max_count=3, groups=groups) for groups in (1, 3))  # type: ignore[union-attr]
     again = ("--max-count", "from:a.json", "--max-groups-per-label", "from:a.json", "-o", "c.json")
-    given = [each for each in BY[:-2] if each not in ("--expected-items", "200")]
+    given = [each for each in BY[:-2] if each not in ("--expected-items", "200", "--bound-share", "0.1")]
     later = cli("release", "log.csv", *given, *again)
     assert later.returncode == 0, later.stderr
     assert ah.read(log.parent / "c.json").guarantee.unit == first.guarantee.unit  # type: ignore[union-attr]

@@ -29,7 +29,7 @@ from anonhist_testing.statistics import assert_pmf_equal
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 # ε₁ = 1.
-ASKED = ChosenBound(10, 1_000, candidates=(1, 2, 5))
+ASKED = ChosenBound(10, 1_000, "0.1", candidates=(1, 2, 5))
 SIZES = range(9)
 NOISES = (0, 0, 0), (1, 2, 5), (3, 3, 4), (0, 7, 9), (9, 2, 0)
 Sizes = tuple[int, ...]
@@ -151,7 +151,7 @@ def bounded(asked: ChosenBound) -> Profile:
     return Profile([1, 3], [5, 2], unit=PrivacyUnit.user(max_items=2), choice=asked)
 
 
-SMALL = ChosenBound(1, 100, candidates=(1, 2, 5))
+SMALL = ChosenBound(1, 100, "0.1", candidates=(1, 2, 5))
 
 
 @pytest.mark.parametrize("relation", NeighboringRelation)
@@ -190,7 +190,7 @@ def test_a_profile_with_a_chosen_bound_is_released_as_it_was_chosen(given: dict[
 
 def test_a_budget_that_is_too_small_is_named_whole() -> None:
     unit = PrivacyUnit.user(max_items=2)
-    asked = ChosenBound("0.000009", 100, candidates=(1, 2))
+    asked = ChosenBound("0.000009", 100, "0.1", candidates=(1, 2))
     # The release would need 0.00001 itself, and has nine tenths.
     with pytest.raises(UsageError, match=r"epsilon = 9e-06 is too small for .* at least 1/90000"):
         prepare_choice(asked, unit)

@@ -15,7 +15,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.releases.grouped import GroupedRelease
 
-ASKED = ChosenBound(2, 60, candidates=(1, 2, 4))
+ASKED = ChosenBound(2, 60, "0.1", candidates=(1, 2, 4))
 # In each of two groups, users have 0 or 1, 2, 3, 4, 5 rows; the rows of a third group do not count.
 ROWS = pl.DataFrame(
     [

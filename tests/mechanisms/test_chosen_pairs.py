@@ -27,7 +27,7 @@ FEW: list[Label] = [label for groups in range(3) for label in product((1, 2, 9),
 
 def asked_for(relation: NeighboringRelation, items: Iterable[int], groups: Iterable[int]) -> ChosenBound:
     """Return a request with ε₁ = 1."""
-    return ChosenBound(10, 1_000, candidates=items, group_candidates=groups, relation=relation)
+    return ChosenBound(10, 1_000, "0.1", candidates=items, group_candidates=groups, relation=relation)
 
 
 def choice_of(asked: ChosenBound, noise: Sequence[int]) -> PreparedChoice:

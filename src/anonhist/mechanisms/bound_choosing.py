@@ -22,7 +22,8 @@ from anonhist.randomness import RandomSource, SystemSource
 # Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
 _MOST_SIMULATED = 10**6
 RUNS = 8
-# Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely.
+# Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely. A
+# margin for each doubling of the bound, or the sparse vector technique, erred more where a few units have most items.
 _CAUTION = 3
 # Public, so that everybody predicts the same noise.
 _SEED = 20261128

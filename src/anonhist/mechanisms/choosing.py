@@ -35,12 +35,14 @@ def least_loss(
 
 
 def draw_by_scores(found: Sequence[Fraction], rate: Fraction, *, source: RandomSource) -> int:
-    """Draw the place of a candidate by permute-and-flip, as :func:`least_loss` does, given scores of which one is 0.
+    """Draw the place of a candidate by permute-and-flip, as :func:`least_loss` does, given scores.
 
-    If neighbors change each score by at most 1, this is ``2·rate``-differentially private. All coins are drawn,
-    whatever they show; the time of a coin depends slightly on its score.
+    Those that count are above the least score. If neighbors change each score by at most 1, this is
+    ``2·rate``-differentially private. All coins are drawn, whatever they show; the time of a coin depends slightly on
+    its score.
     """
-    drawn = [place for place, score in enumerate(found) if bernoulli_exp(rate * score, 1, source=source)[0]]
+    least = min(found)
+    drawn = [place for place, score in enumerate(found) if bernoulli_exp(rate * (score - least), 1, source=source)[0]]
     return drawn[int(uniform_integers(len(drawn), 1, source=source)[0])]
 
 
@@ -68,7 +70,8 @@ def least_loss_pmf(losses: Sequence[Fraction | int], sensitivities: Sequence[int
 
 def pmf_by_scores(found: Sequence[Fraction], rate: Fraction) -> Floats:
     """Return the probability of each place that :func:`draw_by_scores` may draw, shape (k,)."""
-    chances = [math.exp(-rate * score) for score in found]
+    least = min(found)
+    chances = [math.exp(-rate * (score - least)) for score in found]
     total = np.zeros(len(chances))
     for place, chance in enumerate(chances):
         # How many others enter, 0, 1, …: the place is drawn from these and itself.

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from typing import NamedTuple, Self, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Checked, Converted, converted, frozen, optional
+from anonhist.frozen import Checked, Converted, completed, converted, frozen, optional
 from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
@@ -28,7 +28,8 @@ LARGEST_CANDIDATE = 2**20
 LARGEST_EXPECTED = 10**15
 # Those whose only limit on the data is one of memory: a refusal must not depend on the choice.
 ABLE = ("auto", "partition", "frobenius", "privhist")
-USUAL_SHARE = Fraction(1, 10)
+# Measured by bench/chosen_bounds.py: on few data, choosing well is worth more than the noise that it costs.
+_USUAL_SHARE, _SHARE_OF_FEW, _FEW = Fraction(1, 10), Fraction(1, 4), 20_000
 #: The names of its parameters in files and ledgers; without a choice of groups, the last is missing.
 CHOICE_PARAMETERS = frozenset(
     {f"choice_{each}" for each in ("epsilon", "share", "candidates", "items", "mechanism", "groups")}
@@ -65,6 +66,11 @@ def listed_candidates(candidates: Iterable[int]) -> str:
 def _listed(numbers: Sequence[int], noun: str = "") -> str:
     called = f" {noun}{'' if numbers == [1] else 's'}" if noun else ""
     return ", ".join(f"{each:,}" for each in numbers) + called
+
+
+def usual_share(epsilon: Fraction, expected_items: int) -> Fraction:
+    """Return the share of a budget that a choice spends by default, which depends on public numbers alone."""
+    return _SHARE_OF_FEW if epsilon * expected_items < _FEW else _USUAL_SHARE
 
 
 def _share(given: EpsilonLike) -> Fraction:
@@ -132,7 +138,8 @@ class ChosenBound:
     expected_items
         A public guess of the number of items, from 1 to 10¹⁵. The noise that each bound needs is predicted for it.
     bound_share
-        The share of ε that the choice spends, above 0 and below 1; 0.1 by default. The rest releases the profile.
+        The share of ε that the choice spends, above 0 and below 1; by default 0.1, or 0.25 if ε times the expected
+        items is below 20,000. The rest releases the profile.
     candidates
         The bounds on items to choose from, ascending: whole numbers up to 2²⁰; by default the powers of two up to 128.
         They must be public.
@@ -158,7 +165,10 @@ class ChosenBound:
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     expected_items: Converted[SupportsIndex | float, int] = converted(_expected)
-    bound_share: Converted[EpsilonLike, Fraction] = converted(_share, default=USUAL_SHARE)
+    bound_share: Converted[EpsilonLike | None, Fraction] = completed(
+        lambda self, given: usual_share(self.epsilon, self.expected_items) if given is None else _share(given),
+        default=None,
+    )
     candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
     relation: Checked[NeighboringRelation] = converted(_relation, default=NeighboringRelation.ADD_OR_REMOVE)
     mechanism: Checked[str] = converted(_mechanism, default="auto")

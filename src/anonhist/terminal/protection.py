@@ -75,15 +75,14 @@ class AskedBound(NamedTuple):
         self, epsilon: EpsilonLike, expected_items: int | None, relation: NeighboringRelation, mechanism: str
     ) -> ChosenBound:
         """Return the request for a release with this budget."""
-        from anonhist.profiles.chosen_bound import USUAL_SHARE, ChosenBound
+        from anonhist.profiles.chosen_bound import ChosenBound
 
         if expected_items is None:
             raise UsageError(
                 "A chosen bound weighs items left out against noise, which depends on the size of the data: give "
                 "`expected_items`, a public guess of the number of items."
             )
-        share = USUAL_SHARE if self.share is None else self.share
-        return ChosenBound(epsilon, expected_items, share, self.candidates, relation, mechanism, self.groups)
+        return ChosenBound(epsilon, expected_items, self.share, self.candidates, relation, mechanism, self.groups)
 
 
 def parse_typed_candidates(typed: str | None, name: str) -> tuple[int, ...]:
@@ -100,7 +99,8 @@ bound_options = (
     click.option(
         "--bound-share",
         metavar="S",
-        help="With a bound that is auto: share of epsilon spent on choosing it.  [default: 0.1]",
+        help="With a bound that is auto: share of epsilon spent on choosing it.  [default: 0.1, or 0.25 if epsilon "
+        "times --expected-items is below 20,000]",
     ),
     click.option(
         "--bound-candidates",
