@@ -103,7 +103,7 @@ def regret_of(rows: Rows, epsilon: str, items: int, releases: int, rng: Generato
     asked = ChosenBound(epsilon, items)
     choice = prepare_choice(asked, PrivacyUnit.user(max_items=asked.largest))
     values, many = np.unique(rows.sizes, return_counts=True)
-    bounds = [*choice.releases]
+    bounds = [unit.bound for unit in choice.units]
     scores = choice.scores(dict(zip(values.tolist(), many.tolist(), strict=True)))
     chances = pmf_by_scores(scores, choice.rate)
     ours, spreads = errors_of(rows, truth, asked.rest, bounds, releases, rng)
@@ -112,6 +112,14 @@ def regret_of(rows: Rows, epsilon: str, items: int, releases: int, rng: Generato
     error = np.hypot(np.linalg.norm(chances * spreads) / own, others[best] / given[best])
     regret = own / float(given[best])
     return Regret(regret, regret * error, bounds[best], bounds[likely], float(chances[likely]), own / truth.n)
+
+
+def summary(found: list[Regret]) -> str:
+    """Return the median and the largest regret, with standard errors from those of all regrets."""
+    means, errors = (np.array(side) for side in zip(*((each.regret, each.error) for each in found), strict=True))
+    again = np.random.default_rng(20261128).normal(means, errors, (1_000, means.size))
+    told = {"median": np.median, "worst": np.max}
+    return ", ".join(f"{name} {of(means):.2f} ± {of(again, axis=1).std():.2f}" for name, of in told.items())
 
 
 def main() -> None:
@@ -130,17 +138,15 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|")
     for items, epsilon in ((int(items), epsilon) for items in asked.items for epsilon in asked.epsilon):
-        found = []
+        found: list[Regret] = []
         for number, (name, shape) in enumerate(SHAPES.items()):
             rng = np.random.default_rng([20261128, number, items])
             rows = Rows.draw(shape, items, rng)
             told = regret_of(rows, epsilon, round(asked.expected * items), asked.releases, rng)
-            found.append(told.regret)
+            found.append(told)
             bounds = f"{told.best} | {told.likely} | {told.chance:.0%} | {told.share:.2%}"
             print(f"| {items:,} | {epsilon} | {name} | {told.regret:.2f} ± {told.error:.2f} | {bounds} |", flush=True)
-        print(
-            f"| {items:,} | {epsilon} | median {np.median(found):.2f}, worst {max(found):.2f} | | | | | |", flush=True
-        )
+        print(f"| {items:,} | {epsilon} | {summary(found)} | | | | | |", flush=True)
 
 
 if __name__ == "__main__":
