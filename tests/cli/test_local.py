@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import numpy as np
 import pytest
 
 from anonhist.catalogue import RANDOMIZERS
@@ -17,6 +18,7 @@ from anonhist.local.estimate import CORRECTIONS, DECODERS
 from anonhist.local.files import read_survey, read_tally
 from anonhist.local.mechanisms import parameter_names, recommend
 from anonhist.local.reading import tally_reports
+from anonhist.local.wire import wire_line
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -84,6 +86,27 @@ def test_invalid_rows_are_left_out_and_counted(survey: Path, cli: Cli) -> None:
     assert read_tally(survey / "tally.json").users == 2
     quiet = cli("local", "tally", "survey.json", "a.csv", "--skip-bad", "1e3", "-o", "b.json", "--quiet")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_lines_of_devices_count_once(survey: Path, cli: Cli, process: Cli) -> None:
+    made_by = read_survey(survey / "survey.json")
+    reports = made_by.randomize(["cat", "dog"] * 20)
+    lines = [wire_line(made_by, reports.rows(np.array([row])), f"{row:032x}") for row in range(40)]
+    (survey / "reports-1.ndjson").write_text("".join(lines[:30]))
+    (survey / "reports-2.ndjson").write_text("".join([*lines[25:], "anybody can send this\n"]))
+    given = ("local", "tally", "survey.json", "reports-*.ndjson", "--unique", "id")
+    refused = cli(*given, "-o", "tally.json")
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "row 16" in refused.stderr
+    done = cli(*given, "--skip-bad", "1", "-o", "tally.json")
+    assert (done.returncode, done.stderr) == (0, "Note: 1 row was left out: invalid for this survey.\n")
+    assert read_tally(survey / "tally.json") == made_by.tally(reports)
+    piped = "".join([*lines, *lines, lines[0].replace('"id":"0', '"id":"f')])
+    counted = process("local", "tally", "survey.json", "-", "--unique", "id", stdin=piped.encode())
+    assert json.loads(counted.stdout)["users"] == 41
+    counted = process("local", "tally", "survey.json", "-", "--unique", "id", stdin=(piped + "more\n").encode())
+    assert (counted.returncode, counted.stdout) == (3, "")
+    assert "Standard input holds a row that is not a report of this survey: row 82" in counted.stderr
 
 
 def test_whoever_chooses_memory_is_told_what_it_does_not_promise(files: Path, cli: Cli) -> None:

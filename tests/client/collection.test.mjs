@@ -113,6 +113,14 @@ test("values outside the alphabet, and texts that are none, are refused without 
   }
 });
 
+test("texts are numbers as in Python, and no others", () => {
+  // tests/local/test_alphabet.py has the same.
+  const { code } = client.randomizer({ mechanism: "k-rr", epsilon: "1", parameters: { alphabet: { size: 2 ** 32 } } });
+  assert.deepEqual(["0", "7", "10", "4294967295", 7].map(code), [0, 7, 10, 4294967295, 7]);
+  const wrong = ["05", "00", "+7", "-0", "-1", " 7", "7 ", "7\n", "7_0", "7.0", "1e1", "0x7", "", "٧", "4294967296", "9".repeat(5000)];
+  for (const value of [...wrong, 7.5, -1, 2 ** 32, true, null, NaN, Infinity]) assert.throws(() => code(value), /not one of/);
+});
+
 test("without a memory there is no answer, and the reason is said", async () => {
   await assert.rejects(new client.Collection(GOOD).answer("bus"), /does not let the page remember/);
 });
@@ -127,6 +135,23 @@ test("lines have one length, another id each, and are drawn from the system's en
   assert.equal(new Set(lines.map((line) => JSON.parse(line).id)).size, 300);
   // Of each report: a seed, a bit, a bucket, and two words for the identifier.
   assert.ok(taken.reduce((sum, bytes) => sum + bytes, 0) >= 300 * 5 * 8);
+});
+
+test("identifiers begin with the day that the description gives, never with one of the device", () => {
+  const { now } = Date;
+  Date.now = () => assert.fail("the clock was read");
+  try {
+    const day = (today) => {
+      const text = today === undefined ? GOOD : GOOD.replace('"version": 1,', `"version": 1, "today": ${today},`);
+      return JSON.parse(new client.Collection(text, { digest: DIGEST }).simulate("bus")).id.slice(0, 4);
+    };
+    assert.deepEqual([undefined, '"1970-01-02"', '"2026-11-28"', '"2149-06-06"'].map(day), ["0000", "0001", "5131", "ffff"]);
+    for (const wrong of ['"2149-06-07"', '"1969-12-31"', '"2026-11-28T05:00Z"', '"today"', "null", "{}", "[]", "true", '""']) {
+      assert.throws(() => day(wrong), wrong);
+    }
+  } finally {
+    Date.now = now;
+  }
 });
 
 test("no other randomness is used", () => {
@@ -144,7 +169,7 @@ test("simulated reports follow their distribution", () => {
   // k-RR with k = 4 and ε = 1: kept with e/(e + 3). Missed by chance once in 10^9 runs.
   const collection = new client.Collection(GOOD), users = 20000;
   let kept = 0;
-  for (let i = 0; i < users; i++) kept += JSON.parse(collection.simulate("bus")).report === 0;
+  for (let i = 0; i < users; i++) kept += JSON.parse(collection.simulate("bus")).reports.report[0] === "0";
   const p = Math.E / (Math.E + 3);
   assert.ok(Math.abs(kept - users * p) < 6.2 * Math.sqrt(users * p * (1 - p)), `${kept}`);
 });

@@ -11,7 +11,7 @@ import pytest
 
 from anonhist.local import RAPPOR, Collection
 from anonhist.local.collection_files import COLLECTION_FILES, collection_text
-from anonhist.local.wire import reports_of_wire
+from anonhist.local.wire import collected_reports, read_wire_line
 
 from .conftest import BROWSER, CLIENT, GOLDEN, Browse, Site
 
@@ -43,7 +43,7 @@ def test_the_first_answer_stands_through_retries_and_restarts(browse: Browse, si
     first, again, other = browse(f"""{LOAD}
         return [await collection.answer("bus"), await collection.answer("bus"), await collection.answer("car")];""")
     assert first == again == other
-    assert len(reports_of_wire(COLLECTION.survey, [first])[0]) == 1
+    assert not read_wire_line(COLLECTION.survey, first).bad
     # What was not sent is sent on the next load, whatever the clock says.
     told = browse(f"""Date.now = () => 0; {LOAD} await collection.send("/reports", {{ within: 0 }});
         return [await collection.answered(), await collection.answer("car")];""")
@@ -101,6 +101,19 @@ def test_answers_on_several_occasions_are_counted(browse: Browse) -> None:
     assert "Name the occasion" in found[8]
 
 
+def test_after_the_last_day_nothing_is_drawn_if_the_server_says_the_day(browse: Browse, site: Site) -> None:
+    text = collection_text(COLLECTION)
+    for name, today in (("then", "2026-12-31"), ("later", "2027-01-01")):
+        said = text.replace('"version": 1,', f'"version": 1, "today": "{today}",')
+        site.files[f"/{name}.json"] = ("application/json", said.encode())
+    ask = 'return (await Collection.load("/{}.json")).answer("bus").catch((error) => error.message);'
+    assert "has ended" in browse(ask.format("later"))
+    line = browse(ask.format("then"))
+    assert line.startswith('{"id":"5152')
+    # What was drawn in time stands, and may be sent.
+    assert browse(ask.format("later")) == line
+
+
 def test_occasions_are_texts_so_that_all_are_counted(browse: Browse) -> None:
     # Lists come after all texts in the order of IndexedDB, and were not among those that were counted.
     found = browse(f"""{LOAD_OPEN}
@@ -141,7 +154,8 @@ def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(browse: Browse
     lines = browse("""const collection = await Collection.load("/rappor.json"), lines = [];
         for (let i = 0; i < 40; i++) lines.push(await collection.answer(i % 8, { occasion: `day ${i}` }));
         return lines;""")
-    reports, _ = reports_of_wire(survey, lines)
+    reports, bad = collected_reports(survey, lines)
+    assert (len(reports), bad) == (40, 0)
     assert len(np.unique(reports.columns["cohort"])) == 1
     assert int(np.bitwise_and.reduce(np.asarray(reports.columns["report"]).ravel())).bit_count() == 1
 
@@ -303,7 +317,7 @@ def test_the_page_to_try_shows_a_report_and_an_estimate(browse: Browse, site: Si
         all("#message")[0].textContent = "";
         await submit(0);
         return [line, meaning, shares, width, [all("#line")[0].textContent, all("#message")[0].textContent]];""")
-    assert json.loads(line)["report"] in range(4)
+    assert json.loads(line)["reports"]["report"][0] in "0123"
     assert "nobody can tell" in meaning
     # Of 10,000 people; five standard errors.
     for told, truth in zip(shares, (50, 30, 15, 5), strict=True):

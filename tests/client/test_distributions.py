@@ -22,7 +22,7 @@ from anonhist.local import (
     ProjectiveGeometry,
     SubsetSelection,
     WarnerRR,
-    reports_of_wire,
+    collected_reports,
 )
 from anonhist.local.collection_files import collection_text
 from anonhist.numeric import keyed_hash, label_words, paired_buckets, seed_coefficients
@@ -88,8 +88,8 @@ def test_reports_of_every_mechanism_follow_their_distribution(browse: Browse, si
         return drawn;""")
     assert len(drawn) == len(SURVEYS) == 13
     for survey, lines in zip(SURVEYS, drawn, strict=True):
-        reports, ids = reports_of_wire(survey, lines)
-        assert len(set(ids)) == USERS
+        reports, bad = collected_reports(survey, lines)
+        assert (len(reports), bad) == (USERS, 0)
         probabilities, places = expected_and_places(survey, dict(reports.columns))
         assert math.fsum(probabilities) == pytest.approx(1)
         counts = np.bincount(places, minlength=len(probabilities))

@@ -158,3 +158,10 @@ def test_what_cannot_be_collected_is_refused() -> None:
     for given, sentence in refused:
         with pytest.raises(UsageError, match=sentence):
             Collection(**{"answers": "once", "last_day": DAY, **given})
+
+
+def test_batches_have_sizes_that_javascript_reads_exactly() -> None:
+    most = Batches(users=2**53, honest=5_000, delta="1e-6")
+    assert most.users == 2**53
+    with pytest.raises(UsageError, match="must be a whole number from 2 to"):
+        Batches(users=2**53 + 1, honest=5_000, delta="1e-6")

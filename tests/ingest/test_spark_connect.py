@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -51,6 +52,12 @@ def test_reports(spark_connect: Any, monkeypatch: pytest.MonkeyPatch, survey: Su
     assert tally_reports(survey, table.repartition(3), skip_bad=1) == survey.tally(found)
     with pytest.raises(DataError, match="reports of another survey"):
         tally_reports(survey, table)
+    # Sent again, each counts once; of two that share a number, none does.
+    other = next(row for row in rows if row != rows[0])
+    numbered = [*((at % 300, *rows[at % 300]) for at in range(900)), (301, *rows[0]), (301, *other), (302, *other)]
+    table = spark_connect.createDataFrame(numbered, f"id long, survey string, report {kind}").repartition(3)
+    more = survey.tally(found.rows(np.array([rows.index(other)])))
+    assert tally_reports(survey, table, unique="id", skip_bad=2) == survey.tally(found) + more
 
 
 @each_of("way", [ExactPartials(), NoisyPartials(3)])

@@ -50,6 +50,35 @@ def test_what_is_no_number_of_the_alphabet_is_refused(given: Any) -> None:
         Alphabet(10).codes(given)
 
 
+WRONG_TEXTS = [
+    "05",
+    "00",
+    "+7",
+    "-0",
+    "-1",
+    " 7",
+    "7 ",
+    "7\n",
+    "7_0",
+    "7.0",
+    "1e1",
+    "0x7",
+    "",
+    "٧",
+    "4294967296",
+    "9" * 5000,
+]
+
+
+@each_of("text", WRONG_TEXTS)
+def test_texts_are_numbers_as_in_javascript_and_no_others(text: str) -> None:
+    # tests/client/collection.test.mjs has the same.
+    assert Alphabet(2**32).codes(["0", "7", "10", "4294967295", 7]).tolist() == [0, 7, 10, 4294967295, 7]
+    for given in ([text], ["7", text], np.array(["7", text])):
+        with pytest.raises(DataError, match="not one of the whole numbers"):
+            Alphabet(2**32).codes(given)
+
+
 def test_nobody_has_no_codes() -> None:
     assert Alphabet(10).codes([]).shape == (0,)
     assert Alphabet(["a", "b"]).codes([]).dtype == np.int64

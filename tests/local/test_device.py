@@ -1,9 +1,10 @@
 """A device in Python: the first answer stands, answers are counted, and the memory holds no value."""
 
+import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, OutputError, UsageError
-from anonhist.local import KRR, RAPPOR, Collection, LocalHashing, reports_of_wire
+from anonhist.local import KRR, RAPPOR, Collection, LocalHashing, collected_reports, read_wire_line
 
 DAY = "2026-12-31"
 ONCE = Collection(survey=KRR(alphabet=1000, epsilon=1), answers="once", last_day=DAY)
@@ -22,11 +23,23 @@ def test_the_first_answer_stands(tmp_path: Path) -> None:
     memory = tmp_path / "me.db"
     first = ONCE.answer(7, memory=memory)
     assert {ONCE.answer(value, memory=memory) for value in (7, 8, 9)} == {first}
-    assert len(reports_of_wire(ONCE.survey, [first])[0]) == 1
+    assert not read_wire_line(ONCE.survey, first).bad
     # Another person, and another collection in the same memory, answer for themselves.
     assert ONCE.answer(7, memory=tmp_path / "other.db") != first
     later = Collection(survey=ONCE.survey, answers="once", last_day="2027-12-31")
     assert later.answer(7, memory=memory) != first
+
+
+def test_after_the_last_day_nothing_is_drawn_if_the_collector_says_the_day(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has ended"):
+        ONCE.answer(7, memory=tmp_path / "me.db", day="2027-01-01")
+    line = ONCE.answer(7, memory=tmp_path / "me.db", day=DAY)
+    assert line.startswith('{"id":"5152')
+    # What was drawn in time stands.
+    assert ONCE.answer(7, memory=tmp_path / "me.db", day="2027-01-01") == line
+    assert ONCE.answer(7, memory=tmp_path / "other.db").startswith('{"id":"0000')
+    with pytest.raises(UsageError, match="day must be a day"):
+        ONCE.answer(7, memory=tmp_path / "me.db", day="31.12.2026")
 
 
 def test_of_many_threads_the_first_wins(tmp_path: Path) -> None:
@@ -111,6 +124,17 @@ def test_a_process_that_dies_while_it_draws_leaves_nothing(tmp_path: Path) -> No
     assert ONCE.answer(7, memory=memory) == ONCE.answer(8, memory=memory)
 
 
+def test_bits_of_a_single_report_by_rappor_are_forgotten(tmp_path: Path) -> None:
+    # What it costs is the epsilon of one report, which is less than that of the bits.
+    survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1/2", p="1/4", q="3/4")
+    collection = Collection(survey=survey, answers="once", last_day=DAY)
+    first = collection.answer("3", memory=tmp_path / "me.db")
+    assert collection.answer("4", memory=tmp_path / "me.db") == first
+    with closing(sqlite3.connect(tmp_path / "me.db")) as database:
+        assert database.execute("SELECT count(*) FROM memories").fetchone() == (0,)
+    assert collection.guarantee.epsilon == survey.single_guarantee.epsilon < survey.epsilon
+
+
 def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(tmp_path: Path) -> None:
     # A remembered 1 is always reported as 1, and f is tiny, so reports tell the remembered bits.
     survey = RAPPOR(alphabet=8, cohorts=5, key="k", f="1e-9", p="1/2", q="1")
@@ -118,7 +142,8 @@ def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(tmp_path: Path
     lines = [
         collection.answer(str(number % 8), memory=tmp_path / "me.db", occasion=str(number)) for number in range(40)
     ]
-    reports, _ = reports_of_wire(survey, lines)
+    reports, bad = collected_reports(survey, lines)
+    assert (len(reports), bad) == (40, 0)
     assert len(np.unique(reports.columns["cohort"])) == 1
     always = np.bitwise_and.reduce(np.asarray(reports.columns["report"]).ravel())
     assert int(always).bit_count() == 1

@@ -25,7 +25,7 @@ from anonhist.ingest.delimited import (
     stdin_table,
 )
 from anonhist.ingest.locations import attach, check_beginnings, escape_pattern, is_remote, match_files, readable
-from anonhist.ingest.typed_files import json_table, parquet_table
+from anonhist.ingest.typed_files import Malformed, json_table, parquet_table
 from anonhist.ingest.warehouses import WAREHOUSES
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def file_table(
     header: bool,
     comment: str | None = None,
     keys: Iterable[str | None] = (),
+    malformed: Malformed = Malformed.REFUSED,
 ) -> Opened:
     """Open a path, glob, URL or ``-`` (standard input; see :func:`check_stated`) as a table.
 
@@ -174,7 +175,7 @@ def file_table(
     if form in (Form.JSON, Form.PARQUET):
         opened = patterns if remote else paths
         return (
-            json_table(connection, patterns, opened, keys)
+            json_table(connection, patterns, opened, keys, malformed)
             if form is Form.JSON
             else parquet_table(connection, patterns, opened)
         )

@@ -10,6 +10,7 @@ file.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, public_error
@@ -38,6 +39,15 @@ _NAME = (
 )
 
 
+class Malformed(Enum):
+    """What a line that is not a JSON object is."""
+
+    #: An error of the file.
+    REFUSED = "refused"
+    #: A row without any value. Large floats stay as in the engine.
+    MISSING = "missing"
+
+
 class ComparedKey(str):
     """A key of JSON lines that is only compared: values need no names, and large floats stay as in the engine."""
 
@@ -45,7 +55,11 @@ class ComparedKey(str):
 
 
 def json_table(
-    connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: Sequence[str], keys: Iterable[str | None]
+    connection: duckdb.DuckDBPyConnection,
+    patterns: list[str],
+    paths: Sequence[str],
+    keys: Iterable[str | None],
+    malformed: Malformed = Malformed.REFUSED,
 ) -> Opened:
     """Return the values of some keys, at least one, with every column as text.
 
@@ -71,6 +85,7 @@ def json_table(
         columns=columns,
         hive_partitioning=False,
         filename=any(spelled),
+        ignore_errors=malformed is Malformed.MISSING,
     )
     if not is_plain:
         # Columns are distinguished without regard to case, but keys with it.
@@ -79,7 +94,8 @@ def json_table(
     texts = []
     for key, name, spellings in zip(names, held, spelled, strict=True):
         value = quoted(name)
-        large = _TEXT.format(value=value) if isinstance(key, ComparedKey) else f"error('{LARGE_FLOAT}')"
+        is_kept = isinstance(key, ComparedKey) or malformed is Malformed.MISSING
+        large = _TEXT.format(value=value) if is_kept else f"error('{LARGE_FLOAT}')"
         values = (_NAME.format(value=value, large=large), *(value_in_folder(file, each) for each in sorted(spellings)))
         texts.append(f"coalesce({', '.join(values)}) AS {quoted(name)}")
     return opened_relation(rows.project(", ".join(texts)), Schema.FOUND, names)

@@ -39,6 +39,8 @@ from anonhist.local.shuffling import shuffled_epsilon as shuffled_epsilon
 from anonhist.local.shuffling import shuffled_epsilon_closed_form_2021 as shuffled_epsilon_closed_form_2021
 from anonhist.local.shuffling import shuffled_epsilon_closed_form_2023 as shuffled_epsilon_closed_form_2023
 from anonhist.local.survey import Survey as Survey
+from anonhist.local.wire import Received as Received
 from anonhist.local.wire import collected_reports as collected_reports
-from anonhist.local.wire import reports_of_wire as reports_of_wire
-from anonhist.local.wire import wire_lines as wire_lines
+from anonhist.local.wire import new_identifier as new_identifier
+from anonhist.local.wire import read_wire_line as read_wire_line
+from anonhist.local.wire import wire_line as wire_line

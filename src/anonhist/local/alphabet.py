@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -17,6 +18,8 @@ from anonhist.numeric.value_name import one_column
 from anonhist.privacy import parse_whole_number
 
 LARGEST_ALPHABET = 2**32
+# The labels of an alphabet of whole numbers, and longer ones.
+_LABEL = re.compile("0|[1-9][0-9]{0,18}")
 
 _OUTSIDE = "A value is not in the alphabet; leave such values out, or declare a label for all of them (`other`)."
 
@@ -141,8 +144,11 @@ AlphabetLike = Alphabet | Iterable[str] | SupportsIndex
 
 
 def _whole_number(value: Any) -> int:
-    """Return a whole number, or parse it from text; fractions are not truncated, and booleans are not numbers."""
-    if isinstance(value, bool):
+    """Return a whole number, or parse it from text; fractions are not truncated, and booleans are not numbers.
+
+    A text is the label itself: 05 is none. Devices in other languages must accept the same.
+    """
+    if isinstance(value, bool) or (isinstance(value, str) and not _LABEL.fullmatch(value)):
         raise TypeError
     return int(value) if isinstance(value, str) else index(value)
 

@@ -25,8 +25,8 @@ def collect() -> None:
     """Collect answers that are randomized in people's browsers.
 
     A collection says what all devices agree to: a survey, how often a person may answer it, and what is shown. The
-    client randomizes an answer on the device, and reports go wherever you like. A report may arrive twice: count each
-    once, by ah.local.collected_reports in Python; 'anonhist local tally' counts all lines of a file.
+    client randomizes an answer on the device, and reports go wherever you like. A report may arrive twice:
+    'anonhist local tally --unique id' counts each once.
     """
 
 

@@ -27,6 +27,8 @@ from anonhist.randomness import RandomSource
 # A person cannot answer more often than every minute for a lifetime.
 _MOST_ANSWERS = 1 << 26
 _MOST_DAYS = 3660
+# JavaScript reads larger numbers as others.
+_MOST_PEOPLE = 1 << 53
 
 
 @frozen
@@ -91,7 +93,7 @@ class Batches:
     Parameters
     ----------
     users
-        n, the number of people in a batch.
+        n, the number of people in a batch, at most 2⁵³.
     honest
         m, how many of them, at least, follow the survey, and keep their reports to themselves.
     delta
@@ -103,7 +105,7 @@ class Batches:
     Batches(users=10000, honest=5000, delta=Fraction(1, 1000000))
     """
 
-    users: Converted[SupportsIndex, int] = named(parse_whole_number, least=2)
+    users: Converted[SupportsIndex, int] = named(parse_whole_number, least=2, most=_MOST_PEOPLE)
     honest: Converted[SupportsIndex, int] = named(parse_whole_number, least=1)
     delta: Converted[EpsilonLike, Fraction] = converted(_share_of_one)
 
@@ -112,7 +114,7 @@ class Batches:
             raise UsageError(f"At most all {self.users:,} people of a batch can be honest, not {self.honest:,}.")
 
 
-def _day(given: date | str) -> date:
+def _day(given: date | str, name: str = "last_day") -> date:
     try:
         # A date with a time is not a day.
         found = date.fromisoformat(given) if isinstance(given, str) else given
@@ -120,7 +122,7 @@ def _day(given: date | str) -> date:
             return found
     except ValueError:
         pass
-    raise UsageError("`last_day` must be a day, such as 2026-12-31.")
+    raise UsageError(f"`{name}` must be a day, such as 2026-12-31.")
 
 
 def _candidates(given: Iterable[str] | None) -> tuple[str, ...] | None:
@@ -138,7 +140,8 @@ class Collection(Saved):
     answers
         ``"once"``, or T, the number of fresh answers that a person may give.
     last_day
-        The last day of the collection, in UTC: a date, or text such as ``"2026-12-31"``.
+        The last day of the collection, in UTC: a date, or text such as ``"2026-12-31"``. Devices ask no clock of their
+        own: they stop only if the collector says the day, and whoever collects must stop.
     candidates
         The values to be estimated, fixed beforehand, if any text may be answered; otherwise None.
     shown
@@ -152,7 +155,8 @@ class Collection(Saved):
         64 hexadecimal digits, the SHA-256 digest of everything in the file. Pages pin it, so that nobody can be given
         another survey.
     guarantee
-        The guarantee of all reports of a person together, toward everybody, the operator included.
+        The guarantee of all reports of a person together, toward everybody, the operator included. Of RAPPOR, it is ε_1
+        for one report, drawn from bits that are forgotten, and ε_∞ for several.
     shown_guarantee
         The guarantee toward those who only see what is shown.
 
@@ -257,7 +261,15 @@ class Collection(Saved):
             "cautions": list(self.cautions),
         }
 
-    def answer(self, value: Any, *, memory: str | Path, occasion: str = "", source: RandomSource = SYSTEM) -> str:
+    def answer(
+        self,
+        value: Any,
+        *,
+        memory: str | Path,
+        occasion: str = "",
+        day: date | str | None = None,
+        source: RandomSource = SYSTEM,
+    ) -> str:
         """Return the report of an answer, as the JavaScript client does: drawn once, and the same line ever after.
 
         Parameters
@@ -268,13 +280,15 @@ class Collection(Saved):
             The file that remembers the reports of this person, and of no other; it is made if it is missing.
         occasion
             If there may be several answers: which one, such as ``"2026-W48"``.
+        day
+            The day in UTC as the collector says it, if it says one. After the last day, nothing new is drawn.
         source
             The source of random words.
 
         Returns
         -------
         str
-            A line of :func:`wire_lines`. It is on the disk before it is returned.
+            A line of :func:`wire_line`. It is on the disk before it is returned.
 
         Raises
         ------
@@ -283,7 +297,7 @@ class Collection(Saved):
         OutputError
             If the file cannot be used; then no report is given.
         UsageError
-            If all answers were given, or an occasion is missing.
+            If all answers were given, the collection has ended, or an occasion is missing.
 
         Examples
         --------
@@ -296,7 +310,8 @@ class Collection(Saved):
         ...     collection.answer("car", memory=f"{folder}/me.db") == first
         True
         """
-        line: str = load(".local.device:answer")(self, value, memory=memory, occasion=occasion, source=source)
+        said = None if day is None else _day(day, "day")
+        line: str = load(".local.device:answer")(self, value, memory=memory, occasion=occasion, day=said, source=source)
         return line
 
     @cached_property

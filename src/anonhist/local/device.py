@@ -11,9 +11,11 @@ import numpy as np
 
 from anonhist.errors import OutputError, UsageError
 from anonhist.local.randomizers.rappor import RAPPOR, Memory
-from anonhist.local.wire import wire_lines
+from anonhist.local.wire import new_identifier, wire_line
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from anonhist.local.collection import Collection
     from anonhist.local.reports import Reports
     from anonhist.randomness import RandomSource
@@ -26,7 +28,9 @@ _TABLES = (
 _SECONDS = 30
 
 
-def answer(collection: Collection, value: Any, *, memory: str | Path, occasion: str, source: RandomSource) -> str:
+def answer(
+    collection: Collection, value: Any, *, memory: str | Path, occasion: str, day: date | None, source: RandomSource
+) -> str:
     """Return the remembered line of an occasion, or draw one and remember it; see :meth:`Collection.answer`."""
     times = collection.answers.times
     if not isinstance(occasion, str) or (times > 1) != (occasion != ""):
@@ -44,7 +48,10 @@ def answer(collection: Collection, value: Any, *, memory: str | Path, occasion: 
                 database.execute(table)
             line = _remembered(database, collection, occasion)
             if line is None:
-                line = _drawn(database, collection, value, source)
+                if day is not None and day > collection.last_day:
+                    raise UsageError("This collection has ended.")
+                reports = _drawn(database, collection, value, source)
+                line = wire_line(collection.survey, reports, new_identifier(day, source=source))
                 database.execute("INSERT INTO lines VALUES (?, ?, ?)", (collection.digest, occasion, line))
             database.execute("COMMIT")
     except sqlite3.Error:
@@ -60,15 +67,11 @@ def _remembered(database: sqlite3.Connection, collection: Collection, occasion: 
     return given.get(occasion)
 
 
-def _drawn(database: sqlite3.Connection, collection: Collection, value: Any, source: RandomSource) -> str:
+def _drawn(database: sqlite3.Connection, collection: Collection, value: Any, source: RandomSource) -> Reports:
     survey = collection.survey
     if isinstance(survey, RAPPOR) and collection.answers.times > 1:
-        reports = _again(database, collection.digest, survey, value, source)
-    else:
-        reports = survey.randomize([value], source=source)
-    identifier = source.words(2).astype("<u8").tobytes().hex()
-    (line,) = wire_lines(survey, reports, [identifier])
-    return line
+        return _again(database, collection.digest, survey, value, source)
+    return survey.randomize([value], source=source)
 
 
 def _again(database: sqlite3.Connection, digest: str, survey: RAPPOR, value: Any, source: RandomSource) -> Reports:

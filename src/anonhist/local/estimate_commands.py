@@ -24,6 +24,7 @@ DEFAULT_OUTPUT = "tally.json"
 _TALLY_EXAMPLES = """
 anonhist local tally survey.json reports-1.parquet reports-2.csv.gz -o tally.json
 anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -o week.json
+anonhist local tally survey.json 'reports-*.ndjson' --unique id --skip-bad 1000 -o tally.json
 """
 
 
@@ -38,6 +39,12 @@ anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -
     "output in a pipe]",
 )
 @click.option(
+    "--unique",
+    metavar="COLUMN",
+    help="Count what was sent again once: rows with the same value in this column, such as id. Different reports with "
+    "one value are bad rows. Tallies are not compared.",
+)
+@click.option(
     "--skip-bad",
     default="0",
     metavar="N",
@@ -47,7 +54,14 @@ anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -
 @force_option
 @quiet_option
 def tally(
-    *, survey: str, sources: tuple[str, ...], output: str | None, skip_bad: str, force: bool, quiet: bool
+    *,
+    survey: str,
+    sources: tuple[str, ...],
+    output: str | None,
+    unique: str | None,
+    skip_bad: str,
+    force: bool,
+    quiet: bool,
 ) -> None:
     """Count reports into a tally, which is all that estimates need.
 
@@ -81,7 +95,12 @@ def tally(
     with progress_bar("Counting", shown=not quiet) as bar:
         if reports:
             total += tally_reports(
-                made_by, reports, skip_bad=allowed, progress=bar, notify=None if quiet else told.append
+                made_by,
+                reports,
+                unique=unique,
+                skip_bad=allowed,
+                progress=bar,
+                notify=None if quiet else told.append,
             )
     for sentence in told:
         # Reports are private by themselves, so this may be logged.

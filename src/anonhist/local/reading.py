@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.ingest.columns import Opened, Schema, opened_frame, opened_relation, quoted, required_key
+from anonhist.ingest.columns import Opened, Schema, opened_frame, opened_relation, required_key
 from anonhist.ingest.engine import Spilling, connect, followed, translate_failures
 from anonhist.ingest.files import Form, SparkFiles, check_stated, file_table, form_of
 from anonhist.ingest.holders import holder_of
@@ -23,21 +24,21 @@ from anonhist.ingest.plain_types import holds_objects, mapped_objects, with_plai
 from anonhist.ingest.query import batches
 from anonhist.ingest.source import refuse_counts
 from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
-from anonhist.ingest.typed_files import NO_TYPE
+from anonhist.ingest.typed_files import Malformed
+from anonhist.local.report_cluster import count_on_cluster
+from anonhist.local.report_columns import keys_of, report_query
 from anonhist.local.report_rows import (
-    FOREIGN,
     TIMES,
     Counted,
+    LeftOut,
     TallySum,
-    check_columns,
-    count_on_cluster,
     count_rows,
     foreign_rows,
     is_groupable,
-    names_of,
     sound_rows,
 )
-from anonhist.local.reports import BytesColumn, Tally, WholeColumn
+from anonhist.local.reports import Tally
+from anonhist.local.reports_once import OnceInEngine
 from anonhist.local.survey import Survey
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
@@ -46,16 +47,13 @@ from anonhist.temporary_folder import temporary_folder
 # If more different reports are possible, grouping them saves nothing: they are counted as they arrive.
 _MOST_GROUPS = 1 << 22
 _BATCH_BYTES, _BATCH_ROWS = 1 << 26, 1 << 20
-_WHOLE_TYPES = {
-    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
-    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
-}
 
 
 def tally_reports(
     survey: Survey,
     sources: Any,
     *,
+    unique: str | None = None,
     skip_bad: int = 0,
     progress: Callable[[float], None] | None = None,
     notify: Callable[[str], None] | None = None,
@@ -71,10 +69,19 @@ def tally_reports(
         JSON lines or CSV. Or a table in memory, or several: PyArrow, pandas, Polars, DuckDB, Ibis and Spark, with the
         columns of the files. Tables of Spark are counted on the cluster: equal reports by grouping or, if more than
         2^22 different ones are possible, partition by partition, which requires this package on the executors.
+        Instead of ``survey`` and the survey's columns, all may have a column ``reports``, as lines of devices do (see
+        :func:`wire_line`): JSON, or a structure with a list of hexadecimal texts for each column.
+    unique
+        A column, such as ``"id"``, whose values are unique to a report, or to a line of devices: what was sent again
+        counts once, in all sources together. If different reports have the same value, someone forged one of them: none
+        of them counts, and each is a bad row, as is a row without a value. A table of Spark must then be the only
+        source. By default, all rows count.
     skip_bad
         The number of rows that may be left out, in all sources together: rows that answer another survey, and rows that
         no device can have sent, according to :meth:`Survey.possible`. The default is 0. A row that breaks the format of
-        its file, such as a line with too many fields, always makes the file unreadable.
+        its file, such as a line with too many fields, always makes the file unreadable, except that with ``unique`` a
+        line that is not JSON is a bad row: anybody can send one. Days are not checked: give no files of later days than
+        the last of a collection.
     progress
         Receives the share done, in [0, 1].
     notify
@@ -92,7 +99,8 @@ def tally_reports(
         row of its file by its position, counted from 1 without the header line, and contains no value; rows of Spark
         have no positions. In this case, nothing is counted.
     UsageError
-        If a file or table is named twice, or ``skip_bad`` is not a whole number of at least 0.
+        If a file or table is named twice, ``skip_bad`` is not a whole number of at least 0, or a table of Spark with a
+        unique column is not the only source.
 
     Examples
     --------
@@ -109,9 +117,14 @@ def tally_reports(
     found = _listed(sources)
     bad = _Allowance(parse_whole_number(skip_bad, name="skip_bad", least=0))
     total = TallySum(survey.empty_tally())
-    for place, source in enumerate(found):
-        for tally in _tallies(survey, source, bad, _share(progress, place, len(found))):
-            total.add(tally)
+    if unique is not None:
+        parts = _tallies_once(survey, found, unique, bad, progress)
+    else:
+        shares = (_share(progress, place, len(found)) for place in range(len(found)))
+        each = (_tallies(survey, source, bad, share) for source, share in zip(found, shares, strict=True))
+        parts = chain.from_iterable(each)
+    for tally in parts:
+        total.add(tally)
     if bad.used and notify is not None:
         notify(f"{bad.used:,} {'row was' if bad.used == 1 else 'rows were'} left out: invalid for this survey.")
     return total.sum()
@@ -157,15 +170,11 @@ class _Allowance:
 
 
 def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[float], None] | None) -> Iterator[Tally]:
-    if not isinstance(source, str):
-        import narwhals as nw
-
-        source = nw.to_native(source, pass_through=True)
-    if type(source).__module__.startswith("pyspark"):
+    source = _native(source)
+    if _is_on_cluster(source):
         yield from _tallies_on_cluster(survey, source, bad)
         return
-    is_path = isinstance(source, str)
-    what = "The table" if not is_path else "Standard input" if source == "-" else f"The file {mask(source)!r}"
+    what = _called(source)
     with _open_reports(survey, source, what, progress) as (connection, query):
         with closing(count_rows(survey, batches(*_counted_query(survey, query)))) as parts:
             for counted in parts:
@@ -173,18 +182,87 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
                     break
                 yield counted.tally
         if bad.used > bad.most:
-            raise _first_bad(survey, connection, query, what, bad)
+            error = _first_bad(survey, connection, query, what, bad)
+            raise error or DataError(f"{what} was changed while it was read. Nothing was counted.")
 
 
-def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterator[Tally]:
+def _native(source: Any) -> Any:
+    """Return a path unchanged, and a table as that of its package."""
+    if isinstance(source, str):
+        return source
+    import narwhals as nw
+
+    return nw.to_native(source, pass_through=True)
+
+
+def _is_on_cluster(source: Any) -> bool:
+    return type(source).__module__.startswith("pyspark")
+
+
+def _called(source: Any) -> str:
+    if not isinstance(source, str):
+        return "The table"
+    return "Standard input" if source == "-" else f"The file {mask(source)!r}"
+
+
+def _tallies_once(
+    survey: Survey, found: list[Any], unique: str, bad: _Allowance, progress: Callable[[float], None] | None
+) -> Iterator[Tally]:
+    """Count what was sent again once, in all sources together."""
+    sources = [_native(source) for source in found]
+    if any(map(_is_on_cluster, sources)):
+        if len(sources) > 1:
+            raise UsageError(
+                "With a unique column, a table of Spark must be the only source: unite it with the others there first."
+            )
+        yield from _tallies_on_cluster(survey, sources[0], bad, unique=unique)
+        return
+    with ExitStack() as kept:
+        # Standard input can be read only once, but a file of it again.
+        opened = [
+            (kept.enter_context(spool_stdin()) if isinstance(each, str) and each == "-" else each, _called(each))
+            for each in sources
+        ]
+        once = OnceInEngine(kept.enter_context(connect()), survey)
+        for place, (source, what) in enumerate(opened):
+            share = _share(progress, place, len(opened))
+            with _open_reports(survey, source, what, share, unique=unique) as (_, query):
+                for batch in batches(query, _rows_at_once(survey)):
+                    once.add(batch)
+        with translate_failures("What was read"):
+            bad.used += sum(once.left_out)
+        with (
+            translate_failures("What was read"),
+            closing(count_rows(survey, batches(*_counted_query(survey, once.rows)))) as parts,
+        ):
+            for counted in parts:
+                if not bad.use(counted):
+                    break
+                yield counted.tally
+        if bad.used <= bad.most:
+            return
+        for source, what in opened:
+            with _open_reports(survey, source, what, None, unique=unique) as (connection, query):
+                if error := _first_bad(survey, connection, query, what, bad):
+                    raise error
+        raise DataError(_forged(unique, bad))
+
+
+def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance, *, unique: str | None = None) -> Iterator[Tally]:
     """Count a table of Spark on its cluster."""
-    foreign = 0
+    foreign = forged = 0
     with holder_of(source).open() as opened:
-        for counted in count_on_cluster(survey, opened.table, "The table", most_groups=_MOST_GROUPS):
+        for counted in count_on_cluster(survey, opened.table, "The table", unique=unique, most_groups=_MOST_GROUPS):
+            if isinstance(counted, LeftOut):
+                bad.used += sum(counted)
+                forged = counted.forged
+                continue
             foreign += counted.foreign
             bad.use(counted)
             yield counted.tally
     if bad.used > bad.most:
+        if unique is not None and bad.used == forged:
+            raise DataError(_forged(unique, bad))
         raise DataError(f"The table {_wrong(bad, is_foreign=bool(foreign))}. Nothing was counted.")
 
 
@@ -195,8 +273,18 @@ def _wrong(bad: _Allowance, *, is_foreign: bool, where: str = "") -> str:
         if is_foreign
         else "holds a row that is not a report of this survey"
     )
-    more = f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` sets how many to leave out"
-    return f"{wrong}{where}; {more}"
+    return f"{wrong}{where}; {_more(bad)}"
+
+
+def _forged(unique: str, bad: _Allowance) -> str:
+    return (
+        f"Different reports have the same value in the column {unique!r}, so none of these counts; {_more(bad)}. "
+        "Nothing was counted."
+    )
+
+
+def _more(bad: _Allowance) -> str:
+    return f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` sets how many to leave out"
 
 
 def _counted_query(survey: Survey, query: Any) -> tuple[Any, int]:
@@ -204,11 +292,15 @@ def _counted_query(survey: Survey, query: Any) -> tuple[Any, int]:
     if is_groupable(survey, most=_MOST_GROUPS):
         names = ", ".join(query.columns)
         return query.aggregate(f"{names}, count(*) AS {TIMES}", names), _BATCH_ROWS
+    return query, _rows_at_once(survey)
+
+
+def _rows_at_once(survey: Survey) -> int:
     width = sum(-(-column.bits // 8) for column in survey.columns)
-    return query, max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))
+    return max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))
 
 
-def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _Allowance) -> DataError:
+def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _Allowance) -> DataError | None:
     """Search for the first invalid row in the order of the file, and return its description."""
     # Counting takes rows as they arrive; their positions need the order, which takes longer.
     connection.execute("SET preserve_insertion_order = true")
@@ -220,22 +312,26 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
             told = _wrong(bad, is_foreign=bool(foreign_rows(batch)[place]), where=f": row {passed + place + 1:,}")
             return DataError(f"{what} {told}. Nothing was counted.")
         passed += batch.num_rows
-    return DataError(f"{what} was changed while it was read. Nothing was counted.")
+    return None
 
 
 @contextmanager
 def _open_reports(
-    survey: Survey, source: Any, what: str, progress: Callable[[float], None] | None
+    survey: Survey, source: Any, what: str, progress: Callable[[float], None] | None, *, unique: str | None = None
 ) -> Iterator[tuple[Any, Any]]:
     if not isinstance(source, str):
         with translate_failures(what), connect() as connection:
-            yield connection, _query(survey, _named_in_memory(connection, source), what)
+            named = _named_in_memory(connection, source)
+            yield connection, report_query(survey, named, what, unique=unique, is_json=False)
         return
-    keys = names_of(survey)
     spooled = spool_stdin() if source == "-" else nullcontext(source)
     with translate_failures(what, path=source), connect() as connection, spooled as path:
-        named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
-        query = _query(survey, named, what)
+        is_json = form_of(path, None) is Form.JSON
+        keys = keys_of(survey, unique)
+        # Anybody can send a line to whoever collects; without a unique column, the lines are somebody's file.
+        malformed = Malformed.REFUSED if unique is None else Malformed.MISSING
+        named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys, malformed=malformed)
+        query = report_query(survey, named, what, unique=unique, is_json=is_json)
         with followed(connection, progress):
             yield connection, query
 
@@ -262,6 +358,8 @@ def _text_in_report(value: Any) -> str | None:
     """Return a value as a text file would contain it: bytes are hexadecimal there."""
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, dict):
+        return json.dumps(value, default=list)
     try:
         return value_name(value)
     except DataError:
@@ -290,49 +388,6 @@ def spool_stdin() -> Iterator[str]:
             file.write(first)
             shutil.copyfileobj(stream, file, 1 << 20)
         yield str(path)
-
-
-def _query(survey: Survey, named: Opened, what: str) -> Any:
-    """Return the query for the engine: every column of the reports, and whether a row is foreign."""
-    # Column names of reports are not data, whatever contains them.
-    header, relation = replace(named.header, schema=Schema.DECLARED), named.table.to_native()
-    check_columns(survey, (*header.names, *header.folders), what)
-    for name in names_of(survey):
-        header.require(column=name)
-    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    columns = {}
-    for column in survey.columns:
-        place = header.in_table(column.name)
-        columns[column.name] = _expression(column, place, types[place], what)
-    columns[FOREIGN] = f"CAST({quoted(header.in_table('survey'))} AS VARCHAR) IS DISTINCT FROM '{survey.digest}'"
-    return relation.project(", ".join(f"{expression} AS {quoted(name)}" for name, expression in columns.items()))
-
-
-def _expression(column: WholeColumn | BytesColumn, place: str, kind: str, what: str) -> str:
-    """Return the engine's expression for a column in this place, of this type: −1 or null for an invalid report."""
-    name = quoted(place)
-    if isinstance(column, WholeColumn):
-        is_whole = {
-            # A cast alone would round fractions. Programs write floats beside a missing number.
-            "VARCHAR": f"regexp_full_match({name}, '0|[1-9][0-9]{{0,18}}')",
-            **dict.fromkeys(_WHOLE_TYPES, "true"),
-            **dict.fromkeys(("FLOAT", "DOUBLE"), f"{name} = trunc({name})"),
-            NO_TYPE: "false",
-        }
-        if kind in is_whole:
-            return f"coalesce(CASE WHEN {is_whole[kind]} THEN TRY_CAST({name} AS BIGINT) END, -1)"
-        raise DataError(f"{what} must hold whole numbers in its column {column.name!r}.")
-    in_bytes = {
-        "VARCHAR": (
-            f"CASE WHEN length({name}) = {2 * column.width} AND regexp_full_match({name}, '[0-9a-f]*') "
-            f"THEN unhex({name}) END"
-        ),
-        "BLOB": f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END",
-        NO_TYPE: "CAST(NULL AS BLOB)",
-    }
-    if kind in in_bytes:
-        return in_bytes[kind]
-    raise DataError(f"{what} must hold bytes, or hexadecimal text, in its column {column.name!r}.")
 
 
 _ROWS = 1 << 17

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.ingest.query import record_batches
-from anonhist.ingest.spark import numbers_batch, numbers_of_partitions
 from anonhist.local.reports import BytesColumn, Reports, Tally, WholeColumn
-from anonhist.numeric.arrays import sum_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     from numpy.typing import NDArray
 
@@ -26,6 +21,10 @@ if TYPE_CHECKING:
 FOREIGN = "is_foreign"
 # The number of equal rows.
 TIMES = "times"
+# What the lines of devices hold besides an identifier: lists of values for each column.
+REPORTS = "reports"
+# The value that identifies a line; the place of a report in its line, from 0; and how many reports the line has.
+UNIQUE, PLACE, LENGTH = "unique_value", "place_in_line", "length_of_line"
 
 
 class TallySum:
@@ -52,11 +51,14 @@ def names_of(survey: Survey) -> list[str]:
     return ["survey", *(column.name for column in survey.columns)]
 
 
-def check_columns(survey: Survey, columns: Iterable[str], what: str) -> None:
-    """Refuse a table without a column that the survey's reports have."""
-    names = names_of(survey)
-    if not set(names) <= set(columns):
+def has_lines(survey: Survey, columns: Iterable[str], what: str) -> bool:
+    """Return whether a table holds lines of devices; refuse one that holds neither these nor columns of reports."""
+    names, found = names_of(survey), set(columns)
+    if not set(names) <= found:
+        if REPORTS in found and "survey" not in found:
+            return True
         raise DataError(f"{what} does not hold reports of this survey, which have the columns {', '.join(names)}.")
+    return False
 
 
 def is_groupable(survey: Survey, *, most: int) -> bool:
@@ -68,8 +70,8 @@ def is_groupable(survey: Survey, *, most: int) -> bool:
 def sound_rows(survey: Survey, batch: Any) -> NDArray[np.bool_]:
     """Return whether each row is a possible report of this survey, shape (n,)."""
     sound = ~foreign_rows(batch)
-    for column in survey.columns:
-        sound &= batch.column(column.name).is_valid().to_numpy(zero_copy_only=False)
+    for name in (*(column.name for column in survey.columns), *({UNIQUE} & set(batch.schema.names))):
+        sound &= batch.column(name).is_valid().to_numpy(zero_copy_only=False)
     sound[sound] = survey.possible(reports_of(survey, batch, sound))
     return sound
 
@@ -104,6 +106,13 @@ class Counted(NamedTuple):
     impossible: int
 
 
+class LeftOut(NamedTuple):
+    """How many rows have no identifier, and how many different ones share one with other reports."""
+
+    nameless: int
+    forged: int
+
+
 def count_rows(survey: Survey, batches: Iterable[Any]) -> Generator[Counted, None, None]:
     """Count the reports in each batch of rows, each as often as the column of multiplicities says, if there is one."""
     for batch in batches:
@@ -115,78 +124,3 @@ def count_rows(survey: Survey, batches: Iterable[Any]) -> Generator[Counted, Non
         else:
             times, tally = np.ones(batch.num_rows, dtype=np.int64), survey.tally(reports)
         yield Counted(tally, int(times[foreign].sum()), int(times[~sound & ~foreign].sum()))
-
-
-_ROWS = 1 << 20
-_WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
-
-
-class _Told(IntEnum):
-    """Codes that a partition sends beside its tally, in place of a cell."""
-
-    USERS = -1
-    FOREIGN = -2
-    IMPOSSIBLE = -3
-
-
-def count_on_cluster(survey: Survey, table: Any, what: str, *, most_groups: int) -> Iterator[Counted]:
-    """Count the reports in a Narwhals table of Spark; yield tallies, and the number of rows left out of each."""
-    native = table.to_native()
-    types = dict(native.dtypes)
-    check_columns(survey, types, what)
-    columns = {column.name: _expression(column, types[column.name], what) for column in survey.columns}
-    columns[FOREIGN] = f"NOT (CAST(survey AS string) <=> '{survey.digest}')"
-    query = native.selectExpr(*(f"{expression} AS `{name}`" for name, expression in columns.items()))
-    yield from (_grouped if is_groupable(survey, most=most_groups) else _by_partition)(survey, query)
-
-
-def _grouped(survey: Survey, query: Any) -> Iterator[Counted]:
-    """Let the cluster count equal reports: it returns no more rows than there are possible reports."""
-    import narwhals as nw
-
-    grouped = query.groupBy(*query.columns).count().withColumnRenamed("count", TIMES)
-    yield from count_rows(survey, record_batches(nw.from_native(grouped), _ROWS))
-
-
-def _by_partition(survey: Survey, query: Any) -> Iterator[Counted]:
-    """Let each partition count its reports, and add up the tallies here."""
-    cells, counts = numbers_of_partitions(query, partial(_partial_tally, survey))
-    told = {each: int(counts[cells == each].sum()) for each in _Told}
-    tally = Tally(survey.digest, told[_Told.USERS], *sum_equal(cells[cells >= 0], counts[cells >= 0]))
-    yield Counted(tally, told[_Told.FOREIGN], told[_Told.IMPOSSIBLE])
-
-
-def _partial_tally(survey: Survey, batches: Iterator[Any]) -> Iterator[Any]:
-    """Count one partition, in the process that works on it."""
-    total, foreign, impossible = TallySum(survey.empty_tally()), 0, 0
-    for counted in count_rows(survey, batches):
-        foreign += counted.foreign
-        impossible += counted.impossible
-        total.add(counted.tally)
-    tally = total.sum()
-    told = np.array(list(_Told), dtype=np.int64)
-    yield numbers_batch(told, np.array([tally.users, foreign, impossible], dtype=np.int64))
-    for start in range(0, tally.cells.size, _ROWS):
-        yield numbers_batch(tally.cells[start : start + _ROWS], tally.counts[start : start + _ROWS])
-
-
-def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
-    """Return Spark's expression for a column: its value or, if no report has it, −1 or null."""
-    name = f"`{column.name}`"
-    if isinstance(column, WholeColumn):
-        if kind == "string":
-            # A cast alone would accept signs, blanks and fractions.
-            is_whole = f"translate({name}, '0123456789', '') = '' AND ({name} = '0' OR left({name}, 1) <> '0')"
-            value = f"CASE WHEN {is_whole} THEN try_cast({name} AS bigint) END"
-        elif kind in _WHOLE_TYPES or kind.endswith(",0)"):
-            value = f"try_cast({name} AS bigint)"
-        else:
-            raise DataError(f"{what} must hold whole numbers in its column {column.name!r}.")
-        # Numbers out of range form one group, however many there are.
-        return f"CASE WHEN {value} BETWEEN 0 AND {column.size - 1} THEN {value} ELSE -1 END"
-    if kind == "string":
-        is_hex = f"length({name}) = {2 * column.width} AND translate({name}, '0123456789abcdef', '') = ''"
-        return f"CASE WHEN {is_hex} THEN unhex({name}) END"
-    if kind == "binary":
-        return f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END"
-    raise DataError(f"{what} must hold bytes, or hexadecimal text, in its column {column.name!r}.")

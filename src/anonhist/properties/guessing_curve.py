@@ -74,7 +74,7 @@ def guessing_success(
     interval follows from bounds for every distribution (:mod:`~anonhist.properties.share_band`), and the value is that
     of the sample, or the nearer end of the interval if it is outside.
 
-    Source: Bonneau 2012, partial guessing metrics. Bounds: Blocki and Liu 2023.
+    Source: Bonneau 2012, partial guessing metrics. Bounds: Blocki and Liu 2023, Corollary 4 and Theorem 5.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def guessing_curve(
     Numbers are rounded to 1, 2, 5, 10, 20, 50, 100, … if one of these is near. The band bounds the curve of the
     distribution, or of the data; values are those of the data, moved into the band: see :func:`guessing_success`.
 
-    Source: Bonneau 2012; bounds: Blocki and Liu 2023.
+    Source: Bonneau 2012; bounds: Blocki and Liu 2023, Corollary 4 and Theorem 5.
 
     Parameters
     ----------

@@ -33,7 +33,8 @@ def guessing_metrics(
     ``lg(β/λ_β)``; for each α of ``shares``, in bits, the α-work-factor ``lg(μ_α/λ_μ)`` and the α-guesswork
     ``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``, with μ = μ_α. A uniform distribution over 2^b labels has b bits in each.
 
-    Source: Bonneau 2012, partial guessing metrics. Bounds for the distribution: Blocki and Liu 2023.
+    Source: Bonneau 2012, partial guessing metrics. Bounds for the distribution: Blocki and Liu 2023, Corollary 4
+    and Theorem 5.
 
     Parameters
     ----------

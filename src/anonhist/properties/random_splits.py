@@ -20,10 +20,10 @@ class RandomSplits:
     """Random splits of a sample of n ≥ 1 items: labels are ranked by their counts in one part, and tried on the other.
 
     Let T_β be the β labels most frequent in the first part. The d items of the other are independent of it, so the
-    number of them with labels in T_β is binomial with ``p(T_β) ≤ λ_β`` (Blocki and Liu 2023: their lower bound by
-    sampling). To split a profile, labels need no names. ``ranks`` and ``covered`` are, for each split, numbers of
-    labels, and how many of the items tried these cover; ``items`` are the numbers d. Labels with equal counts in the
-    first part share their items of the other equally: the mean over all orders of them.
+    number of them with labels in T_β is binomial with ``p(T_β) ≤ λ_β`` (Blocki and Liu 2023, Theorem 5). To
+    split a profile, labels need no names. ``ranks`` and ``covered`` are, for each split, numbers of labels, and how
+    many of the items tried these cover; ``items`` are the numbers d. Labels with equal counts in the first part share
+    their items of the other equally: the mean over all orders of them.
     """
 
     ranks: tuple[Floats, ...]

@@ -186,7 +186,7 @@ def distribution_bounds(sample: Sample, marks: Ints) -> tuple[Floats, Floats]:
     repeat labels that the data do not repeat: if the release has intervals for φ_{k+} from noisy values, the lower
     bound is that of the profile that repeats labels least among those they allow.
 
-    Source: Clopper and Pearson 1934; Blocki and Liu 2023.
+    Source: Clopper and Pearson 1934, closer than Corollary 4 of Blocki and Liu 2023; their Theorem 5 for the lower end.
     """
     profile, miss = sample.profile, (1 - sample.level) / 2
     share = covered_share(profile, marks)

@@ -76,10 +76,10 @@ class CrossingTotals:
 class SimulatesEach(Protocol):
     """A mechanism that releases several profiles together."""
 
-    def simulate_each(
+    def simulate_each_fast(
         self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
     ) -> Iterator[Sequence[Profile]]:
-        """Yield ``size`` runs on several public profiles together."""
+        """Yield ``size`` runs on several public profiles together, fast ones if there are any."""
 
 
 @frozen
@@ -108,7 +108,7 @@ class RunsOfTotals:
         if not isinstance(mechanism, SimulatesEach):
             raise UsageError(f"The mechanism {mechanism.name} does not release groups together.")
         rng = generator_of(mechanism, total_of(profiles), None)
-        runs = mechanism.simulate_each(profiles, size=self.size, rng=rng)
+        runs = mechanism.simulate_each_fast(profiles, size=self.size, rng=rng)
         return [_sums(dict(zip(self.groups, run, strict=True))) for run in runs]
 
 

@@ -260,6 +260,7 @@ def _local() -> list[object]:
         local.WarnerRR(epsilon=1),
         local.HeavyHitters(epsilon=4, max_bytes=3),
         local.Collection(survey=local.KRR(alphabet=2, epsilon=1), answers="once", last_day="2026-12-31"),
+        local.read_wire_line(local.KRR(alphabet=2, epsilon=1), f'{{"id":"{7:032x}","reports":{{"report":["1","2"]}}}}'),
         local.Once(),
         local.Fresh(3),
         local.Looks(),

@@ -2,8 +2,8 @@
 /**
  * Local privacy in a browser: an answer is randomized on the device, once, and only the randomized report leaves it.
  *
- * This module has no dependencies, and follows docs/drawing.md and docs/hashing.md of anonhist to the bit. All entropy
- * comes from crypto.getRandomValues, none is kept. Probabilities are exact: bounds are refined until they decide.
+ * It follows docs/drawing.md and docs/hashing.md of anonhist to the bit. All entropy comes from crypto.getRandomValues,
+ * none is kept. Probabilities are exact: bounds are refined until they decide.
  *
  * @typedef {(count: number) => Uint32Array} Words Fresh 64-bit words, each as its low and its high 32 bits.
  * @typedef {[bigint, bigint]} Fraction
@@ -35,7 +35,9 @@ const wordAt = (halves, at = 0) => (BigInt(halves[2 * at + 1]) << 32n) | BigInt(
 /** @param {bigint} x @param {bigint} by */
 const turn = (x, by) => ((x << by) | (x >> (64n - by))) & MASK;
 /** @param {Iterable<number>} bytes */
-export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+export const hex = (bytes) => Array.from(bytes, (byte) => digits(byte, 2)).join("");
+/** @param {number | bigint} x @param {number} most */
+const digits = (x, most) => x.toString(16).padStart(most, "0");
 /** @param {string} text */
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
@@ -314,10 +316,10 @@ function subset(population, chosen, words) {
 
 // 3. Surveys: from an answer to a report
 
-/** A column of a report: a number below its size, or so many bytes.
- * @typedef {{name: string, size: bigint} | {name: string, bytes: number}} Column
+/** Columns of a report are bytes, or numbers below a size.
  * @typedef {Record<string, number | bigint | Uint8Array>} Report
- * @typedef {{columns: Column[], code: (value: unknown) => any, draw: (code: any, words: Words) => Report,
+ * @typedef {{sizes: Record<string, number | bigint>, code: (value: unknown) => any,
+ *   draw: (code: any, words: Words) => Report,
  *   remember?: (code: any, words: Words) => Remembered, again?: (state: Remembered, words: Words) => Report}} Randomizer
  */
 
@@ -349,8 +351,6 @@ function coder({ labels, size, other }) {
 }
 
 const sizeOf = (/** @type {any} */ alphabet) => alphabet.size ?? alphabet.labels.length;
-/** @param {string} name @param {number | bigint} size */
-const whole = (name, size) => ({ name, size: BigInt(size) });
 
 /** k-ary randomized response on numbers below a bound. @param {Fraction} epsilon @param {number} size */
 function response(epsilon, size) {
@@ -383,7 +383,7 @@ const RANDOMIZERS = {
   "k-rr": ({ epsilon, parameters: { alphabet } }) => {
     const size = sizeOf(alphabet), respond = response(epsilon, size);
     return {
-      columns: [whole("report", size)],
+      sizes: { report: size },
       code: coder(alphabet),
       draw: (code, words) => ({ report: respond(code, words) }),
     };
@@ -392,7 +392,7 @@ const RANDOMIZERS = {
     const size = sizeOf(alphabet), width = size <= 65536 ? 2 : 4;
     const holding = Chance.exponential(epsilon, chosen, 0, chosen, size - chosen);
     return {
-      columns: [{ name: "report", bytes: chosen * width }],
+      sizes: {},
       code: coder(alphabet),
       draw: (code, words) => {
         const holds = bernoulli(holding, words);
@@ -410,7 +410,7 @@ const RANDOMIZERS = {
   "local-hashing": ({ epsilon, parameters: { alphabet, buckets, key } }) => {
     const hash = keyedHash(key), code = alphabet && coder(alphabet), size = alphabet && sizeOf(alphabet);
     return {
-      columns: [whole("seed", 2 ** 32), whole("report", buckets)],
+      sizes: { seed: 2 ** 32, report: buckets },
       code: (value) => {
         if (!alphabet) return labelWords(hash(utf8(value)), 3);
         const place = code(value), low = place % 65536;
@@ -422,7 +422,7 @@ const RANDOMIZERS = {
   "heavy-hitters": ({ epsilon, parameters: { max_bytes: most, buckets, key } }) => {
     const hash = keyedHash(key), report = hashed(hash, epsilon, buckets);
     return {
-      columns: [whole("length", most), whole("seed", 2 ** 32), whole("report", buckets)],
+      sizes: { length: most, seed: 2 ** 32, report: buckets },
       code: (value) => {
         const bytes = utf8(value), padded = new Uint8Array(most);
         if (bytes.includes(0)) throw new RangeError("An answer must not contain the null character.");
@@ -458,7 +458,7 @@ const RANDOMIZERS = {
   "o-rr": ({ epsilon, parameters }) => {
     const { buckets, code, places } = cohorts(parameters), respond = response(epsilon, buckets);
     return {
-      columns: [whole("cohort", parameters.cohorts), whole("report", buckets)],
+      sizes: { cohort: parameters.cohorts, report: buckets },
       code,
       draw: (code, words) => {
         const [cohort] = uniform(parameters.cohorts, 1, words);
@@ -470,7 +470,7 @@ const RANDOMIZERS = {
     const { buckets, code, places } = cohorts(parameters);
     const [own, others] = symmetric([above, 2n * below * BigInt(parameters.hashes)]);
     return {
-      columns: [whole("cohort", parameters.cohorts), { name: "report", bytes: Math.ceil(buckets / 8) }],
+      sizes: { cohort: parameters.cohorts },
       code,
       draw: (code, words) => {
         const [cohort] = uniform(parameters.cohorts, 1, words);
@@ -491,7 +491,7 @@ const RANDOMIZERS = {
       return { cohort, report: zeros.map((each, i) => each ^ (bits[i] & (each ^ ones[i]))) };
     };
     return {
-      columns: [whole("cohort", parameters.cohorts), { name: "report", bytes: Math.ceil(buckets / 8) }],
+      sizes: { cohort: parameters.cohorts },
       code, remember, again,
       draw: (code, words) => again(remember(code, words), words),
     };
@@ -503,7 +503,7 @@ RANDOMIZERS.warner = RANDOMIZERS["k-rr"];
 function unary(alphabet, [own, others]) {
   const size = sizeOf(alphabet);
   return {
-    columns: [{ name: "report", bytes: Math.ceil(size / 8) }],
+    sizes: {},
     code: coder(alphabet),
     draw: (code, words) => ({ report: filter(own, others, size, [code], words) }),
   };
@@ -555,7 +555,7 @@ function inBlocks(alphabet, epsilon, blocks, { points, items, support, supporter
   const cells = blocks * points, chance = Chance.exponential(epsilon, support, -support, support, cells - support);
   const code = coder(alphabet);
   return {
-    columns: [whole("report", cells)],
+    sizes: { report: cells },
     code: (value) => BigInt(code(value)),
     draw: (code, words) => {
       const [report] = uniform(cells, 1, words);
@@ -616,8 +616,7 @@ function canonical(value) {
 const digestOf = (/** @type {any} */ value) => hex(sha256(utf8(canonical(value))));
 
 const NO_MEMORY =
-  "This browser does not let the page remember an answer. Without that, an answer could be given twice and cost twice " +
-  "the privacy, so none was given.";
+  "This browser does not let the page remember an answer, which could then cost twice the privacy: none was given.";
 const NOT_THE_ONE = "The description of this collection is not the one that this page expects; nothing was answered.";
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
@@ -664,7 +663,8 @@ const pause = (most, least = 0) => new Promise((resolve) =>
 /** What the devices of a collection agree to: the file of `anonhist collect new`. */
 export class Collection {
   #text;
-  #survey;
+  #day;
+  #isOver;
   #times;
   #randomizer;
 
@@ -678,9 +678,9 @@ export class Collection {
 
   /** @param {string} text The file @param {{digest: string}} [pinned] */
   constructor(text, pinned) {
-    const { format, version, digest, ...content } = JSON.parse(text);
+    const { format, version, digest, today, ...content } = JSON.parse(text);
     const expected = pinned === undefined ? digest : pinned.digest;
-    // Python reads no file that names a field twice; here, that and other forms of numbers show in the length.
+    // A field that is named twice and other forms of numbers show in the text.
     const isPlain = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1") === JSON.stringify(JSON.parse(text));
     if (format !== "anonhist/collection" || version !== 1) throw new Error("This client cannot read this collection.");
     if (!isPlain || digestOf(content) !== digest || expected !== digest) throw new Error(NOT_THE_ONE);
@@ -688,8 +688,11 @@ export class Collection {
     if (digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey) throw new Error(NOT_THE_ONE);
     const isOnce = content.answers === "once";
     if (!isOnce && !(Number.isInteger(content.answers) && content.answers > 1)) throw new Error(NOT_THE_ONE);
+    // A server says the day: clocks of devices can be wrong.
+    this.#day = today === undefined ? 0 : Date.parse(today) / 864e5;
+    if ((this.#day & 65535) !== this.#day) throw new Error(NOT_THE_ONE);
+    this.#isOver = today > content.last_day;
     this.#text = text;
-    this.#survey = survey;
     this.#times = isOnce ? 1 : content.answers;
     this.#randomizer = randomizer(content.survey);
     this.digest = digest;
@@ -717,6 +720,7 @@ export class Collection {
     return remembering(async (reports, memories) => {
       const known = await resultOf(reports.get([this.digest, occasion]));
       if (known) return known.report;
+      if (this.#isOver) throw new RangeError("This collection has ended.");
       if ((await resultOf(reports.count(this.#mine))) >= this.#times) {
         throw new RangeError("All answers that this collection asks a person for were given.");
       }
@@ -786,13 +790,12 @@ export class Collection {
 
   /** A report as one line, of the same length for all reports of the survey. @param {Report} report */
   #line(report) {
-    const id = hex(new Uint8Array(systemWords(2).buffer));
-    const columns = this.#randomizer.columns.map((column) => {
-      const value = report[column.name];
-      const text = "size" in column ? String(value).padStart(String(column.size - 1n).length) : undefined;
-      return `"${column.name}":${text ?? `"${hex(/** @type {Uint8Array} */ (value))}"`}`;
-    });
-    return `{"survey":"${this.#survey}","id":"${id}",${columns.join(",")}}\n`;
+    const id = digits(this.#day, 4) + hex(new Uint8Array(systemWords(2).buffer)).slice(4);
+    const { sizes } = this.#randomizer;
+    const reports = Object.fromEntries(Object.entries(report).map(([name, value]) => [name, [
+      value instanceof Uint8Array ? hex(value) : digits(value, digits(BigInt(sizes[name]) - 1n, 0).length),
+    ]]));
+    return `${JSON.stringify({ id, reports })}\n`;
   }
 }
 

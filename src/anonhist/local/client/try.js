@@ -4,6 +4,9 @@ import { Collection } from "./client.js";
 const find = (id) => document.getElementById(id);
 const percent = (share) => `${Math.round(100 * share)}%`;
 
+/** The number that a line reports. */
+const reportIn = (line) => parseInt(JSON.parse(line).reports.report[0], 16);
+
 /** An element with text, or with other elements inside. */
 function element(name, inside, attributes = {}) {
   const made = document.createElement(name);
@@ -50,12 +53,12 @@ find("form").addEventListener("submit", async (event) => {
 });
 
 function show(line, known) {
-  const reported = JSON.parse(line).report;
+  const reported = reportIn(line);
   find("message").textContent = known ? "You have answered before: this is the same report again." : "Done.";
   find("report").hidden = false;
   find("line").textContent = line;
   find("meaning").textContent =
-    `The survey, a random identifier (so that a report that arrives twice counts once), and the number ` +
+    `A random identifier (so that a report that arrives twice counts once), and the number ` +
     `${reported}: “${labels[reported]}”. This is your answer, or chance; nobody can tell which.`;
   find("likely").replaceChildren(...labels.map((label, i) => {
     const chance = i === reported ? p : q;
@@ -74,7 +77,7 @@ function ask(people) {
   const counts = labels.map(() => 0);
   TRUTH.forEach((share, i) => {
     for (let person = 0; person < Math.round(share * people); person++) {
-      counts[JSON.parse(collection.simulate(labels[i])).report]++;
+      counts[reportIn(collection.simulate(labels[i]))]++;
     }
   });
   find("asked").textContent = `${people.toLocaleString("en-US")} people answered, and the collector estimates:`;

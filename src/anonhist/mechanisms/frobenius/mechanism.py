@@ -51,7 +51,6 @@ from anonhist.mechanisms.frobenius.row_weights import (
     noisy_rows,
 )
 from anonhist.mechanisms.frobenius.sum_band import (
-    FEWEST,
     RUNS_SHARES,
     Fits,
     NoisyGroup,
@@ -313,14 +312,25 @@ class FrobeniusMechanism(AdditiveMechanism):
     def simulate_each(
         self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
     ) -> Iterator[Sequence[Profile]]:
-        """Yield ``size`` runs with first fits on several public profiles together, with simulation randomness."""
+        """Yield ``size`` runs on several public profiles together, with simulation randomness."""
+        return self._simulate_each(profiles, size=size, rng=rng, first_only=False)
+
+    def simulate_each_fast(
+        self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
+    ) -> Iterator[Sequence[Profile]]:
+        """Yield ``size`` runs with first fits, which are fast, on several public profiles together."""
+        return self._simulate_each(profiles, size=size, rng=rng, first_only=True)
+
+    def _simulate_each(
+        self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator, first_only: bool
+    ) -> Iterator[Sequence[Profile]]:
         public, noise = [self.admit(profile) for profile in profiles], simulated_noise(rng)
         for profile in public:
             check_diagram(profile)
         for _ in range(size):
             runs = dict(
                 pair
-                for fits in self._fit_each(public, noise, reach=SIMULATED_REACH, first_only=True)
+                for fits in self._fit_each(public, noise, reach=SIMULATED_REACH, first_only=first_only)
                 for pair in zip(fits.places.tolist(), self._published(fits), strict=True)
             )
             yield [runs[place] for place in range(len(public))]
@@ -361,7 +371,7 @@ class FrobeniusMechanism(AdditiveMechanism):
     ) -> list[Fits]:
         """Spend the budget on each profile, and fit all of them."""
         drawn = CoordinateNoise(self.epsilon_per_cell, noise).on_each(profiles)
-        fits = self._fit(drawn, reach=reach, first_only=first_only, of_many=len(profiles) >= FEWEST)
+        fits = self._fit(drawn, reach=reach, first_only=first_only)
         return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
     def _fit(
@@ -370,7 +380,6 @@ class FrobeniusMechanism(AdditiveMechanism):
         *,
         reach: float = REACH,
         first_only: bool = False,
-        of_many: bool = False,
     ) -> list[Fits]:
         """Fit batches of noisy values; legs of all batches are fitted again together, for small batches take long."""
         epsilon, batches, first = float(self.epsilon_per_cell), [], []
@@ -382,7 +391,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         if first_only:
             return [_fits(*batch, None, epsilon=epsilon) for batch in batches]
         seen = [each for _, noisy, _ in batches for each in zip(noisy.legs.sums, noisy.legs.begins, strict=True)]
-        anew = iter(refitted(first, seen, epsilon=epsilon, of_many=of_many))
+        anew = iter(refitted(first, seen, epsilon=epsilon))
         return [_fits(*batch, [*islice(anew, len(batch[0]))], epsilon=epsilon) for batch in batches]
 
     def _published(self, fits: Fits) -> list[Profile]:

@@ -22,11 +22,8 @@ from anonhist.mechanisms.legs.chain import LegPosterior, NoisyLegs
 from anonhist.mechanisms.legs.steps import STEPS, Steps
 from anonhist.numeric.arrays import Bools, Floats, Ints
 
-# Fewer legs stay as they are, for there is no curve through them; so do those of many groups, whose shared bias is best
-# removed from first fits.
-_FEWEST, _FEWEST_OF_MANY = 4, 12
-# Noise hides the curve of a diagram whose square is smaller than this many noise scales.
-_HIDDEN = 0.4
+# Through fewer legs than this, and than this many times the square root of the noise scale, no curve can be seen.
+_FEWEST = 4
 # Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
 _LARGEST, _MOST = 2**44, 2**16
 # About so many legs are fitted together: more take less time each, up to where their values leave a cache.
@@ -55,19 +52,15 @@ class SmoothLegs:
     error: float
 
 
-def refitted(
-    legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilon: float, of_many: bool = False
-) -> list[SmoothLegs | None]:
+def refitted(legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilon: float) -> list[SmoothLegs | None]:
     """Return the legs of each run with smooth steps, given first fits of them; None where these stay.
 
-    ``seen`` has, for each run, the noisy sums of groups of legs at each position, and where groups begin. ``of_many``
-    says whether the runs are of many groups that were released together.
+    ``seen`` has, for each run, the noisy sums of groups of legs at each position, and where groups begin.
     """
-    fewest = _FEWEST_OF_MANY if of_many else _FEWEST
     found: list[SmoothLegs | None] = [None] * len(legs)
     # Runs of about the same size are fitted together; where noise is large, each leg has many values.
     together_legs = int(np.clip(_TOGETHER * epsilon, _FEWEST_TOGETHER, _MOST_TOGETHER))
-    fewest = max(fewest, math.ceil(_HIDDEN / epsilon))
+    fewest = max(_FEWEST, math.ceil(_FEWEST / math.sqrt(epsilon)))
     order = [run for run, leg in enumerate(legs) if fewest <= leg.size <= _MOST and int(leg[0]) < _LARGEST]
     order.sort(key=lambda run: legs[run].size)
     while order:
