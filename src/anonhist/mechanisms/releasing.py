@@ -145,7 +145,8 @@ def release(
         Privacy randomness; the operating system's by default.
     ledger
         The ledger to charge before any noise is drawn, or its address; by default the one in the environment variable
-        ``ANONHIST_LEDGER``, if any. A release that fails after that stays charged.
+        ``ANONHIST_LEDGER``, if any. A release that fails after that stays charged. A profile that was charged when it
+        was read needs the same ledger and data set: one release completes that charge, and costs nothing more.
     dataset
         With a ledger: the name of the data set.
     purpose
