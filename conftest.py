@@ -6,10 +6,10 @@ import os
 # by all processes started from here: those that share the tests, and those that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +18,9 @@ from hypothesis import HealthCheck, settings
 
 from anonhist.randomness import SystemSource
 from anonhist_testing.sources import SeededSource
+
+if TYPE_CHECKING:
+    from anonhist_testing.chromium import Chromium
 
 # The same examples in every run and in every process, and none that must be quick: the machine may have much to do.
 settings.register_profile(
@@ -146,3 +149,12 @@ def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         # Which of several threads asks first, nothing decides. The core is tested without local privacy, too.
         if find_spec("anonhist.local") is not None:
             monkeypatch.setattr("anonhist.local.survey.WORKERS", 1)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Chromium]":
+    """Give one browser to all tests of a process, since it starts slowly."""
+    from anonhist_testing.chromium import Chromium
+
+    with Chromium(tmp_path_factory.mktemp("chromium") / "profile") as browser:
+        yield browser

@@ -35,6 +35,7 @@ extensions = [
     "mathml",
     "progress",
     "reference",
+    "try_page",
 ]
 suppress_warnings = ["ref.footnote"]  # docstrings list their sources, and refer to most as a whole
 

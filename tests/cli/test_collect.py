@@ -79,7 +79,9 @@ def test_the_client_is_written_as_it_is_shipped(cli: Cli, tmp_path: Path) -> Non
     for path in CLIENT.iterdir():
         assert (folder / path.name).read_bytes() == path.read_bytes()
         assert f"Wrote {folder / path.name}.\n" in done.stdout
-    assert isinstance(ah.read(folder / "try.json"), ah.local.Collection)
+    collection = ah.read(folder / "try.json")
+    assert isinstance(collection, ah.local.Collection)
+    assert f'const DIGEST = "{collection.digest}";' in (folder / "try.js").read_text(encoding="utf-8")
     assert json.loads((folder / "package.json").read_text(encoding="utf-8"))["type"] == "module"
     again = cli("collect", "client", "-o", str(folder))
     assert (again.returncode, again.stdout) == (2, "")

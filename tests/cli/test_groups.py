@@ -438,3 +438,16 @@ def test_crossing_levels_agree_unless_that_is_not_wanted(cli: Cli, folder: Path)
     drawn = read(folder / "out.json")
     assert isinstance(drawn, GroupedRelease)
     assert not drawn.is_consistent
+
+
+@pytest.mark.full
+def test_levels_of_users_agree_without_a_bound_on_groups(cli: Cli, folder: Path) -> None:
+    asked = (*GOOD, "--groups", "spring,fall", "--levels", "crossing", "--user", "viewer", "--max-per-user", "1")
+    for given, agrees in (((), True), (("--max-groups-per-user", "2"), False), (("--max-groups-per-user", "1"), False)):
+        done = cli(*asked, *given, "-o", "out.json", "--force")
+        assert done.returncode == 0, done.stderr
+        assert ("has as many items as these together" in " ".join(done.stdout.split())) == agrees
+        release = read(folder / "out.json")
+        assert isinstance(release, GroupedRelease)
+        assert release.is_consistent == agrees
+        assert not agrees or release[()].n == release["spring"].n + release["fall"].n

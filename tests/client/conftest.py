@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,23 +11,12 @@ from typing import Any
 
 import pytest
 
+from anonhist_testing.chromium import Chromium, Page
+
 CLIENT = Path(__file__).parents[2] / "src" / "anonhist" / "local" / "client"
 GOLDEN = Path(__file__).parents[1] / "formats" / "golden"
-NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
-BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--dump-dom"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
-# The picture holds back the end of loading, after which Chromium prints the page, until the test has told its result.
-PAGE = """<!doctype html><meta charset="utf-8"><title>test</title><img src="/told" alt="">
-<script type="module">
-const tell = (result) => fetch("/result", {{ method: "POST", body: JSON.stringify(result) }});
-try {{
-  const {{ Collection }} = await import("/client.js");
-  tell(await (async () => {{ {script} }})());
-}} catch (error) {{ tell({{ error: String(error) }}); }}
-</script>"""
+KINDS = {".js": "text/javascript", ".ts": "text/plain", ".html": "text/html", ".json": "application/json"}
+SCRIPT = "(async () => {{ const {{ Collection }} = await import('/client.js'); {script} }})()"
 
 
 @dataclass
@@ -41,8 +27,6 @@ class Site:
     posted: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
     wait: int | None = None
-    result: Any = None
-    told: threading.Event = field(default_factory=threading.Event)
     address: str = ""
 
 
@@ -52,8 +36,6 @@ class Handler(BaseHTTPRequestHandler):
     site: Site
 
     def do_GET(self) -> None:
-        if self.path == "/told":
-            self.site.told.wait(300)
         kind, content = self.site.files.get(self.path, ("text/plain", b""))
         if self.path == "/posted":
             self._answer(200, str(len(self.site.posted)).encode())
@@ -62,11 +44,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.path == "/result":
-            self.site.result = json.loads(body)
-            self.site.told.set()
-            self._answer(200)
-            return
         self.site.posted.append((dict(self.headers), body))
         status = self.site.answers.pop(0) if self.site.answers else 200
         if status:
@@ -97,30 +74,46 @@ Browse = Callable[..., Any]
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    found = Site({"/client.js": ("text/javascript", (CLIENT / "client.js").read_bytes())})
+    found = Site({"/": ("text/html", b"<!doctype html><title>test</title>")})
+    for path in CLIENT.glob("*"):
+        found.files[f"/{path.name}"] = (KINDS[path.suffix], path.read_bytes())
     for path in GOLDEN.glob("collection*.json"):
         found.files[f"/{path.name}"] = ("application/json", path.read_bytes())
     handler = type("OfSite", (Handler,), {"site": found})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         found.address = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield found
         server.shutdown()
         thread.join()
 
 
-@pytest.fixture
-def browse(site: Site, tmp_path: Path) -> Browse:
-    """Run a script in a page, in one profile for the whole test, and return its result."""
+def run_script(page: Page, site: Site, script: str) -> Any:
+    """Return what a script returns in a page of the site."""
+    page.open(f"{site.address}/")
+    return page.run(SCRIPT.format(script=script))
 
-    def run(script: str, profile: str = "profile") -> Any:
-        assert BROWSER is not None
-        site.result = None
-        site.told.clear()
-        site.files["/"] = ("text/html", PAGE.format(script=script).encode())
-        command = [BROWSER, *FLAGS, f"--user-data-dir={tmp_path / profile}", f"{site.address}/"]
-        subprocess.run(command, capture_output=True, timeout=400, check=True)
-        return site.result
+
+@pytest.fixture
+def browse(site: Site, chromium: Chromium) -> Browse:
+    """Run a script in a page. No other test sees what it stores, because each has another address."""
+    memories: dict[str, str] = {}
+
+    def run(script: str, device: str | None = None) -> Any:
+        memory = None if device is None else memories.setdefault(device, chromium.memory())
+        with chromium.page(memory) as page:
+            return run_script(page, site, script)
+
+    return run
+
+
+@pytest.fixture
+def browse_anew(site: Site, tmp_path: Path) -> Browse:
+    """Run a script in a browser that is started for it, with the disk of the one before."""
+
+    def run(script: str) -> Any:
+        with Chromium(tmp_path / "profile") as browser, browser.page() as page:
+            return run_script(page, site, script)
 
     return run

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { test } from "./first.mjs";
 
 const client = await import(process.env.CLIENT ?? "../../src/anonhist/local/client/client.js");
 const { domain, surveys } = JSON.parse(readFileSync(new URL("../../examples/drawing_vectors.json", import.meta.url)));

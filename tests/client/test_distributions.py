@@ -26,8 +26,9 @@ from anonhist.local import (
 )
 from anonhist.local.collection_files import collection_text
 from anonhist.numeric import keyed_hash, label_words, paired_buckets, seed_coefficients
+from anonhist_testing.chromium import BROWSER
 
-from .conftest import BROWSER, Browse, Site
+from .conftest import Browse, Site
 
 pytestmark = [
     pytest.mark.slow,
@@ -82,7 +83,7 @@ def test_reports_of_every_mechanism_follow_their_distribution(browse: Browse, si
     drawn = browse(f"""
         const drawn = [];
         for (let place = 0; place < {len(SURVEYS)}; place++) {{
-          const collection = await Collection.load(`/${{place}}.json`);
+          const collection = await Collection.load(`/${{place}}.json`, {{ unpinned: true }});
           drawn.push(Array.from({{ length: {USERS} }}, () => collection.simulate("b")));
         }}
         return drawn;""")

@@ -15,7 +15,7 @@ from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist_testing.cases import each_of
-from anonhist_testing.user_bound import items_of_users, kept_groups, kept_items
+from anonhist_testing.user_bound import items_of_users, kept_groups, kept_items, sample
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -170,6 +170,40 @@ def test_users_of_groups(hold_anywhere: Held, said: dict[str, int]) -> None:
             seen[one] += 1
             kept += [((row["where"],), row["what"])] if seen[one] <= 2 else []
     assert dict(read) == profiles(kept, read.unit)
+
+
+@pytest.mark.first(2)
+@each_of("said", [{}, {"order_by": "rank"}, {"other": "rest"}])
+def test_all_levels_count_the_same_rows_of_users(hold_anywhere: Held, said: dict[str, str]) -> None:
+    listed = [("DE", "2026-11"), ("DE", "2026-12"), ("FR", "2026-11")]
+    with hold_anywhere(EVENTS) as (source, named):
+        read = read_groups(
+            source,
+            label="what",
+            by=["where", "month(day)"],
+            groups=listed,
+            levels="crossing",
+            user="who",
+            max_per_user=2,
+            order_key=KEY,
+            **said,
+            **named,
+        )
+    of_user: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in sorted(ROWS, key=lambda row: row["rank"]):
+        group = (where(row), month(row))
+        group = group if group in listed or None in group or "other" not in said else ("rest", "rest")
+        if (group in listed or group == ("rest", "rest")) and None not in (row["who"], row["what"]):
+            of_user[row["who"]].append((*group, row["what"]))
+    kept = [
+        row
+        for user, rows in of_user.items()
+        for row in (rows[:2] if "order_by" in said else sample(rows, bound=2, start_text=f"{KEY} {user}"))
+    ]
+    for depth, level in enumerate([*read.above, read]):
+        told = profiles(((row[:depth], row[2]) for row in kept), read.unit)
+        assert dict(level) == {group: told.get(group, Profile([], [], unit=read.unit)) for group in level}
+        assert {*told} <= {*level}
 
 
 @pytest.mark.first(4)

@@ -131,6 +131,23 @@ def test_rows_in_groups_are_sampled_as_elsewhere(
         assert all(sorted_l1(read[group], elsewhere[group]) == 0 for group in elsewhere)
 
 
+def test_rows_on_levels_are_sampled_as_elsewhere(log: Any, sampled: Callable[[Sample], Any]) -> None:
+    options: dict[str, Any] = {
+        "label": "what",
+        "user": "who",
+        "by": ["group", "number"],
+        "groups": [*product(("g0", "g1", "g2"), map(str, range(10)))],
+        "max_per_user": 2,
+        "levels": "crossing",
+        "order_key": KEYS[0],
+    }
+    read = sampled(lambda: read_groups(log, **options))
+    for level, elsewhere in zip(read.above, read_groups(table(), **options).above, strict=True):
+        # Two rows of each of fifteen users who are known.
+        assert sum(each.n for each in level.values()) == 30
+        assert all(sorted_l1(level[group], elsewhere[group]) == 0 for group in elsewhere)
+
+
 def test_a_value_without_a_name_is_refused_wherever_it_is(
     request: pytest.FixtureRequest, way: str, sampled: Callable[[Sample], Any]
 ) -> None:

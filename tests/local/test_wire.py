@@ -156,7 +156,9 @@ def test_identifiers_hold_the_day_that_a_collector_says() -> None:
     assert len(drawn) == 1000
     assert {each[:4] for each in drawn} == {"0000"}
     for day, digits in ((date(1970, 1, 1), "0000"), (date(2026, 11, 28), "5131"), (date(2149, 6, 6), "ffff")):
-        assert new_identifier(day, source=SeededSource(1)) == digits + new_identifier(source=SeededSource(1))[4:]
+        # The lowest two bytes of the words are left out.
+        words = SeededSource(1).words(2).astype("<u8").tobytes().hex()
+        assert new_identifier(day, source=SeededSource(1)) == digits + words[4:]
     for day in (date(1969, 12, 31), date(2149, 6, 7)):
         with pytest.raises(DataError, match="day of an identifier"):
             new_identifier(day)

@@ -1,5 +1,6 @@
 """Profiles that are moved until totals and groups agree: never farther from the truth before they are rounded."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +27,11 @@ TREES: list[tuple[Group, ...]] = [
     (("n", "x"), ("n", "y"), ("s", "x")),
     (("n", "x", "1"), ("n", "x", "2"), ("n", "y", "1"), ("s", "x", "1"), ("s", "x", "2")),
 ]
-UNITS = [PrivacyUnit.item(), *(PrivacyUnit.label(max_count=6, groups=groups) for groups in (1, 2, 3, 9))]
+UNITS = [
+    PrivacyUnit.item(),
+    PrivacyUnit.user(max_items=5),
+    *(PrivacyUnit.label(max_count=6, groups=groups) for groups in (1, 2, 3, 9)),
+]
 DESIGNS = [Design(tree, unit) for tree in TREES for unit in UNITS]
 
 
@@ -38,7 +43,7 @@ def truth_of(design: Design, rng: np.random.Generator, labels: int = 30) -> Prof
         names = [[leaf[: len(level[0])] for leaf in design.groups].index(group) for group in level]
         own = np.array([[leaf[: len(group)] == group for leaf in design.groups] for group in level]) @ leaves.T
         assert len(names) == len(level)
-        if not design.is_of_items:
+        if not design.has_one_table:
             order = np.argsort(np.argsort(np.where(own > 0, rng.random(own.shape), 2.0), axis=0), axis=0)
             own = np.minimum(np.where(order < design.unit.groups, own, 0), design.unit.max_count or 0)
         found |= {group: Profile.from_counts(counts) for group, counts in zip(level, own, strict=True)}
@@ -208,7 +213,11 @@ def test_levels_weigh_as_their_noise_allows() -> None:
 
 
 def test_numbers_that_cannot_be_compared_stay_as_drawn() -> None:
-    assert not made(PrivacyUnit.user(max_items=3)).is_consistent
+    assert not made(PrivacyUnit.user(max_items=3, groups=2)).is_consistent
+    in_one_group = replace(PrivacyUnit.user(max_items=3), in_one_group=True)
+    assert not made(in_one_group).is_consistent
+    assert not made(in_one_group, unit=PrivacyUnit.user(max_items=3)).is_consistent
+    assert not made(PrivacyUnit.user(max_items=2), unit=PrivacyUnit.user(max_items=3)).is_consistent
     # Data that were read for a smaller bound may break what holds for the larger one.
     assert not made(PrivacyUnit.label(max_count=5), unit=PrivacyUnit.label(max_count=9, groups=3)).is_consistent
     nested = GroupedProfile(("c",), {("a",): Profile.from_counts([1])}, unit=PrivacyUnit.item(), levels=Levels.NESTED)

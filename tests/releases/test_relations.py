@@ -1,6 +1,7 @@
 """Relations of totals and groups hold for every table and every choice that a bound leaves open, and others do not."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 
@@ -13,7 +14,7 @@ from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.profiles.grouped import Group
+from anonhist.profiles.grouped import Group, GroupedProfile
 from anonhist.releases.relations import (
     AtLeast,
     Design,
@@ -41,7 +42,7 @@ def tables(design: Design, most: int = 3) -> Iterator[Profiles]:
         for level in design.levels:
             own = {group: sum(of for leaf, of in rows.items() if leaf[: len(group)] == group) for group in level}
             having = [group for group, of in own.items() if of]
-            kept = len(having) if design.is_of_items else min(design.unit.groups, len(having))
+            kept = len(having) if design.has_one_table else min(design.unit.groups, len(having))
             levels.append([{group: own[group] for group in some} for some in combinations(having, kept)])
         for chosen in product(*levels):
             found = {group: of for level in chosen for group, of in level.items()}
@@ -99,9 +100,52 @@ def test_these_relations_and_no_others_hold_for_every_table(design: Design) -> N
         assert {*left} - broken == {relation for relation in left if follows(relation, design)}
 
 
-def test_of_users_nothing_is_known() -> None:
+def test_of_users_in_few_groups_nothing_is_known() -> None:
     assert Design(LEAVES, PrivacyUnit.user(max_items=5, groups=3)).relations == ()
-    assert Design(LEAVES, PrivacyUnit.user(max_items=5)).relations == ()
+    assert Design(LEAVES, replace(PrivacyUnit.user(max_items=5), in_one_group=True)).relations == ()
+
+
+def test_users_in_all_groups_have_the_relations_of_items() -> None:
+    for groups in (LEAVES, WIDE):
+        of_users = Design(groups, PrivacyUnit.user(max_items=5)).relations
+        assert of_users == Design(groups, PrivacyUnit.item()).relations
+
+
+def of_two_users(bound: int, groups: int | None) -> Iterator[GroupedProfile]:
+    """Read small tables on crossing levels: two users with one row or several, in each of three groups or elsewhere."""
+    leaves = [*LEAVES, ("s", "y")]
+    rows = list(product("ab", leaves))
+    for own in combinations(rows, 3):
+        for others in ((), own[1:]):
+            held = [("u", *row) for row in own] + [("v", *row) for row in others]
+            table = pl.DataFrame(
+                [(user, label, *leaf) for user, label, leaf in held], schema=list("ulgh"), orient="row"
+            )
+            yield read_groups(
+                table,
+                label="l",
+                by=["g", "h"],
+                groups=LEAVES,
+                levels="crossing",
+                user="u",
+                max_per_user=bound,
+                max_groups_per_user=groups,
+                order_key=f"{len(held):032x}",
+            )
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("bound", "groups"), [(1, None), (2, None), (1, 2)])
+def test_one_sample_of_rows_serves_all_levels(bound: int, groups: int | None) -> None:
+    design = Design(LEAVES, PrivacyUnit.user(max_items=bound))
+    left = set(possible(design))
+    for read in of_two_users(bound, groups):
+        assert read.unit == PrivacyUnit.user(max_items=bound, groups=groups or 1)
+        found = {group: each for level in (*read.above, read) for group, each in level.items()}
+        left = {relation for relation in left if relation.holds(found)}
+    # If each level keeps rows of few groups, other totals have fewer labels than their groups, or other items.
+    expected = {relation for relation in possible(design) if follows(relation, design)}
+    assert (left >= expected) == (groups is None)
 
 
 @cache

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from anonhist.profiles.grouped import Group
 
 GROUP = "group"
+# The group by all columns, beside the one by the first columns.
+OWN_GROUP = "own_group"
 # For cumulative windows, which are counted on each day.
 DAY = "at_day"
 _SEPARATOR, _ESCAPE = "\x1f", "\x1b"
@@ -57,6 +59,11 @@ class Grouping:
         most = len(grouping.groups)
         of_user, of_label = (None if g is None else min(g, most) for g in (self.groups_per_user, self.groups_per_label))
         return replace(grouping, groups_per_user=of_user, groups_per_label=of_label)
+
+    @property
+    def has_one_sample(self) -> bool:
+        """Whether this is a level above, with the rows of each user that count on the last level."""
+        return self.depth is not None and self.groups_per_user is None
 
     @property
     def by_value(self) -> dict[str, bool]:
@@ -217,7 +224,10 @@ def group_keys(table: Any, parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
-    """Return the rows of released groups, with the text of their group in place of its names."""
+    """Return the rows of released groups, with the text of their group in place of its names.
+
+    On a level above, rows of users bounded in all groups together have their :data:`OWN_GROUP`, too.
+    """
     import narwhals as nw
 
     names = [f"{GROUP}{place}" for place in range(len(grouping.parts))]
@@ -238,7 +248,7 @@ def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
         for name in names
     ]
     rows = rows.with_columns(nw.concat_str(*escaped, separator=_SEPARATOR).alias(GROUP))
-    group = nw.col(GROUP)
+    group = own = nw.col(GROUP)
     if grouping.depth is not None:
         first = escaped[: grouping.depth]
         group = nw.concat_str(*first, separator=_SEPARATOR) if first else nw.lit(key_of(()))
@@ -247,11 +257,14 @@ def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
         if grouping.other_group is None:
             rows = rows.filter(is_listed)
         else:
-            other = nw.lit(grouping.key_of(grouping.other_group[: grouping.depth]))
-            group = nw.when(is_listed).then(group).otherwise(other)
+            others = [nw.lit(grouping.key_of(grouping.other_group[:end])) for end in (grouping.depth, None)]
+            group, own = (
+                nw.when(is_listed).then(each).otherwise(other) for each, other in zip((group, own), others, strict=True)
+            )
     # SQLite limits the depth of nested queries, so there is no unnecessary step.
     kept = [name for name in rows.collect_schema().names() if name not in (*names, GROUP)]
-    return rows.select(*kept, group.alias(GROUP))
+    owned = [own.alias(OWN_GROUP)] if "user" in kept and grouping.has_one_sample else []
+    return rows.select(*kept, group.alias(GROUP), *owned)
 
 
 def _plain_names(grouping: Grouping) -> list[str] | None:

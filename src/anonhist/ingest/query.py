@@ -21,6 +21,7 @@ from anonhist.errors import DataError
 from anonhist.ingest.group_names import (
     DAY,
     GROUP,
+    OWN_GROUP,
     UNGROUPED,
     Grouping,
     group_keys,
@@ -124,22 +125,25 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     kept: a systematic sample (see :mod:`~anonhist.ingest.user_bounds`), or the first by ``order_by``, ties broken by a
     keyed hash of the user, the label and a number that distinguishes equal rows (see
     :mod:`~anonhist.ingest.random_order`). So the choice depends on that user's rows alone, and without ``order_by``
-    each row has the same chance. Values without a name (``named`` = 0) are never left out in favor of others, so that
-    they are seen and refused. Where a column :data:`~anonhist.ingest.user_bounds.TIMES` says so, a row stands for
-    several that are equal.
+    each row has the same chance; without a bound on groups, it is the same on all levels. Values without a name
+    (``named`` = 0) are never left out in favor of others, so that they are seen and refused. Where a column
+    :data:`~anonhist.ingest.user_bounds.TIMES` says so, a row stands for several that are equal.
     """
     rows = named_rows(table, columns)
     if columns.user is None:
         return rows
     grouping = columns.grouping
     places, hashed, within = [GROUP] if grouping.parts else [], "label", ["user"]
+    carried: list[str] = []
+    if grouping.has_one_sample:
+        places, carried = [OWN_GROUP], [GROUP]
     if grouping.groups_per_user is not None:
         rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
     places += [DAY] if columns.days is not None else []
     if places and columns.order_by is not None:
         rows, hashed = place_of_rows(rows, places), "place"
     most = operator.index(columns.max_per_user or 0)
-    bound = UserBound(most, columns.order_key, tuple(within), tuple(places), hashed, columns.keep_null)
+    bound = UserBound(most, columns.order_key, tuple(within), tuple(places), hashed, columns.keep_null, tuple(carried))
     return bounded_users(rows, bound)
 
 

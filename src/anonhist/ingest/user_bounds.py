@@ -150,7 +150,7 @@ def _crowded_buckets(rows: Any) -> list[int]:
 
 def _by_lists(rows: Any, name: str, bound: UserBound, kept: list[str]) -> Any:
     """Collect each user's rows, and pick those that are kept from them."""
-    fields = _backquoted([*bound.places, "label", *(each for each in kept if each == NAMED)])
+    fields = _backquoted(dict.fromkeys([*bound.places, "label", *kept]))
     # Structures are sorted by their fields in turn, and collected where a label is null; labels alone are faster.
     only_labels = len(fields) == 1 and not bound.null_labels
     row = "label" if only_labels else f"struct({', '.join(fields)})"
@@ -220,7 +220,7 @@ def sample_of_postgresql(rows: Any, name: str, bound: UserBound, kept: list[str]
     import ibis
     import narwhals as nw
 
-    keys = dict.fromkeys([*bound.within, *bound.places, "label", *(each for each in kept if each == NAMED)])
+    keys = dict.fromkeys([*bound.within, *bound.places, "label", *kept])
     names = {} if name in keys else {name: nw.col(name).min()}
     order = [*bound.places, "label"]
     pairs = with_bytes(rows, order).group_by(*keys).agg(items=nw.len(), **names)
@@ -335,7 +335,7 @@ class UserBound:
 
     Rows are counted within the columns ``within``: the user, and the group where each of a user's is bounded.
     ``places`` are the columns of a row's group and day; ``hashed`` is hashed as the label, where hashes decide between
-    rows that tie.
+    rows that tie. ``carried`` are columns that follow from the places.
     """
 
     most: int
@@ -344,6 +344,7 @@ class UserBound:
     places: tuple[str, ...] = ()
     hashed: str = "label"
     null_labels: bool = True
+    carried: tuple[str, ...] = ()
 
 
 def bounded_users(rows: Any, bound: UserBound) -> Any:
@@ -353,7 +354,7 @@ def bounded_users(rows: Any, bound: UserBound) -> Any:
     nor a place. With ranks, those count that come first by them; ties: rows without a name first, then by keyed hashes.
     """
     names = rows.collect_schema().names()
-    kept = ["label", *([NAMED] if NAMED in names else []), *bound.places]
+    kept = ["label", *([NAMED] if NAMED in names else []), *bound.places, *bound.carried]
     ranks = [name for name in RANKS if name in names]
     if not ranks:
         return sample_of_users(rows, bound, kept)

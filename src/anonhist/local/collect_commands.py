@@ -50,7 +50,12 @@ anonhist collect new survey.json --answers 7 --last-day 2026-12-31 --batch 10000
     metavar="once|T",
     help="How often a person may answer: once, so that the first answer stands, or T times, each at the full epsilon.",
 )
-@click.option("--last-day", required=True, metavar="DATE", help="Last day of the collection in UTC, as 2026-12-31.")
+@click.option(
+    "--last-day",
+    required=True,
+    metavar="DATE",
+    help="Last day of the collection in UTC, as 2026-12-31. Devices trust no clock of theirs: stop collecting then.",
+)
 @click.option(
     "--candidates",
     metavar="FILE",

@@ -321,7 +321,7 @@ def _open_reports(
 ) -> Iterator[tuple[Any, Any]]:
     if not isinstance(source, str):
         with translate_failures(what), connect() as connection:
-            named = _named_in_memory(connection, source)
+            named = _named_in_memory(connection, source, keys_of(survey, unique), unique)
             yield connection, report_query(survey, named, what, unique=unique, is_json=False)
         return
     spooled = spool_stdin() if source == "-" else nullcontext(source)
@@ -336,7 +336,7 @@ def _open_reports(
             yield connection, query
 
 
-def _named_in_memory(connection: Any, source: Any) -> Opened:
+def _named_in_memory(connection: Any, source: Any, used: list[str], unique: str | None) -> Opened:
     """Return a table in memory in a form that DuckDB reads."""
     import narwhals as nw
 
@@ -348,7 +348,12 @@ def _named_in_memory(connection: Any, source: Any) -> Opened:
     if is_sqlite(frame):
         frame = with_names_of_values(as_declared(frame), bytes_in_hexadecimal=True)
     if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
+        schema = frame.collect_schema()
+        # Only these are fetched, and Arrow takes no identifiers of PostgreSQL but as text.
+        columns = {name: nw.col(name) for name in schema.names() if name in used}
+        if unique in columns and schema[unique] == nw.Unknown:
+            columns[unique] = columns[unique].cast(nw.String)
+        frame = (frame.select(*columns.values()) if columns else frame).collect()
     objects = [name for name in frame.columns if holds_objects(frame, name)]
     table = frame.with_columns(*(mapped_objects(frame, name, _text_in_report) for name in objects)).to_arrow()
     return opened_relation(connection.from_arrow(table), Schema.DECLARED, table.schema.names)

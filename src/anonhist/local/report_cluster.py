@@ -177,6 +177,8 @@ def _identifying(unique: str, kind: str, what: str) -> str:
         return f"lower(hex(`{unique}`))"
     if kind == "string" or kind in _WHOLE_TYPES or kind.endswith(",0)"):
         return f"CAST(`{unique}` AS string)"
+    if kind in ("float", "double"):
+        return f"CASE WHEN `{unique}` = floor(`{unique}`) THEN CAST(try_cast(`{unique}` AS bigint) AS string) END"
     raise DataError(f"{what} must hold texts, whole numbers or bytes in its unique column {unique!r}.")
 
 

@@ -26,6 +26,7 @@ _WHOLE_TYPES = {
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
+_FLOATS = ("FLOAT", "DOUBLE")
 
 
 def keys_of(survey: Survey, unique: str | None) -> list[str]:
@@ -116,7 +117,7 @@ def _value(column: WholeColumn | BytesColumn, name: str, kind: str, what: str) -
             # A cast alone would round fractions. Programs write floats beside a missing number.
             "VARCHAR": f"regexp_full_match({name}, '0|[1-9][0-9]{{0,18}}')",
             **dict.fromkeys(_WHOLE_TYPES, "true"),
-            **dict.fromkeys(("FLOAT", "DOUBLE"), f"{name} = trunc({name})"),
+            **dict.fromkeys(_FLOATS, f"{name} = trunc({name})"),
             NO_TYPE: "false",
         }
         if kind in is_whole:
@@ -141,4 +142,7 @@ def _identifying(name: str, kind: str, unique: str, what: str) -> str:
         return f"lower(hex({name}))"
     if kind in ("VARCHAR", "UUID", NO_TYPE, *_WHOLE_TYPES) or kind.startswith("ENUM("):
         return f"CAST({name} AS VARCHAR)"
+    if kind in _FLOATS:
+        # So programs write whole numbers beside a missing one.
+        return f"CASE WHEN {name} = trunc({name}) THEN CAST(TRY_CAST({name} AS BIGINT) AS VARCHAR) END"
     raise DataError(f"{what} must hold texts, whole numbers or bytes in its unique column {unique!r}.")

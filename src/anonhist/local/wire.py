@@ -49,7 +49,7 @@ class Received:
     bad: Mapping[int, str]
 
 
-def new_identifier(day: date | None = None, *, source: RandomSource = SYSTEM) -> str:
+def new_identifier(day: date | None = None, *, source: RandomSource | None = None) -> str:
     """Return an identifier: two bytes for the day, then 14 random ones, as 32 hexadecimal digits.
 
     Parameters
@@ -58,7 +58,7 @@ def new_identifier(day: date | None = None, *, source: RandomSource = SYSTEM) ->
         The day in UTC as the collector says it, until 2149-06-06: never by the device's own clock, which would tell
         devices apart. None, the day 0, if no collector says one.
     source
-        The source of random words.
+        The source of random words; by default, the operating system.
 
     Examples
     --------
@@ -69,7 +69,8 @@ def new_identifier(day: date | None = None, *, source: RandomSource = SYSTEM) ->
     number = 0 if day is None else (day - _FIRST_DAY).days
     if not 0 <= number <= (LAST_DAY - _FIRST_DAY).days:
         raise DataError(f"The day of an identifier must be from {_FIRST_DAY} to {LAST_DAY}.")
-    return f"{number:04x}{source.words(2).astype('<u8').tobytes().hex()[4:]}"
+    words = (SYSTEM if source is None else source).words(2)
+    return f"{number:04x}{words.astype('<u8').tobytes().hex()[4:]}"
 
 
 def wire_line(survey: Survey, reports: Reports, identifier: str) -> str:

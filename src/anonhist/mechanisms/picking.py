@@ -114,8 +114,9 @@ def choose(
     >>> mechanism.name
     'frobenius'
     """
-    made, reason = _best(parse_epsilon(epsilon), unit, relation, expected_items)
-    return made(epsilon, unit, relation), reason
+    budget = parse_epsilon(epsilon)
+    made, reason = _best(budget, unit, relation, expected_items)
+    return made(budget, unit, relation), reason
 
 
 def _best(

@@ -15,12 +15,13 @@ from dataclasses import replace
 import numpy as np
 
 from anonhist.numeric.arrays import Floats, Ints
-from anonhist.numeric.staircases import Staircase, above_all, falling_start, lower_of, spliced, within
+from anonhist.numeric.staircases import Staircase, above_all, falling_start, lower_of, within
 from anonhist.privacy import Guarantee
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import Group, total_of
 from anonhist.releases.made import Mechanism
+from anonhist.releases.placing import with_items
 from anonhist.releases.relations import Design, Profiles, times
 from anonhist.releases.release import Release
 
@@ -29,8 +30,6 @@ Curves = dict[Group, Staircase]
 # Projections are repeated at most so often, which is enough to three digits; whole numbers are exact whatever is left.
 _ROUNDS = 30
 _NEAR = 1e-6
-# Labels are moved by an item at a time; what is left after so many times goes to few of them.
-_MOVES = 64
 # Beyond this many items on a level, floating-point numbers are not exact.
 MOST_COMPARED = 2**52
 # Rows and columns of one table of values: about 100 MB.
@@ -48,7 +47,7 @@ def agreed(design: Design, released: Profiles, weights: Sequence[float]) -> dict
         return None
     curves = {group: _curve(profile) for group, profile in released.items()}
     moved = _projected(design, curves, weights)
-    numbers = agreed_items(design, released, weights) if design.is_of_items else {}
+    numbers = agreed_items(design, released, weights) if design.has_one_table else {}
     whole = _whole(design, moved, numbers)
     return {group: _profile(whole[group], released[group]) for group in released}
 
@@ -231,7 +230,7 @@ def _whole(design: Design, curves: Curves, numbers: Mapping[Group, int]) -> Curv
             found[group] = within(curve, least, most)
             if numbers:
                 items.setdefault(group, sum(items[part] for part in design.children.get(group, ())))
-                found[group] = _with_items(found[group], items[group], least, most)
+                found[group] = with_items(found[group], items[group], least, most)
         _reach_below(design, found, depth)
     return found
 
@@ -278,66 +277,3 @@ def _reach_below(design: Design, found: Curves, depth: int) -> None:
         if missing > 0:
             largest = max(level, key=lambda group: reached[group])
             found[largest] = found[largest].with_value(1, reached[largest] + missing).joined()
-
-
-def _with_items(curve: Staircase, items: int, least: Staircase, most: Staircase | None) -> Staircase:
-    """Return a whole curve with this area: labels are moved by one item, as many at each count as possible.
-
-    ``least`` has at most that area, and ``most`` at least. What cannot be moved so is added to the largest count, or
-    the curve is moved to one of the bounds for the first counts.
-    """
-    for _ in range(_MOVES):
-        missing = items - curve.area()
-        if not missing:
-            return curve
-        after = _with_one_more(curve, missing, most) if missing > 0 else _with_one_less(curve, -missing, least)
-        if after is None:
-            break
-        curve = after
-    missing = items - curve.area()
-    if missing > 0 and most is None:
-        last = int(curve.ends[-1]) if curve.ends.size else 0
-        return Staircase(np.append(curve.ends, last + missing), np.append(curve.heights, 1.0)).joined()
-    if missing > 0 and most is not None:
-        return spliced(curve, most, items)
-    return spliced(least, curve, items) if missing else curve
-
-
-def _with_one_more(curve: Staircase, items: int, most: Staircase | None) -> Staircase | None:
-    """Give labels of each count an item more, up to so many items; None if there are none that can have more."""
-    k = curve.ends + 1
-    beyond = np.append(curve.heights[1:], 0.0)
-    room = curve.heights - beyond
-    if most is not None:
-        room = np.minimum(room, most.at(k) - beyond)
-    return _moved(curve, k, _spread(room.astype(np.int64), items))
-
-
-def _with_one_less(curve: Staircase, items: int, least: Staircase) -> Staircase | None:
-    """Take an item from labels of each count but 1, up to so many items; None if there are none that can lose one."""
-    k = curve.ends[curve.ends > 1]
-    beyond = np.append(curve.heights[1:], 0.0)[curve.ends > 1]
-    room = np.minimum(curve.at(k) - beyond, curve.at(k) - least.at(k))
-    return _moved(curve, k, -_spread(room.astype(np.int64), items))
-
-
-def _moved(curve: Staircase, k: Ints, by: Ints) -> Staircase | None:
-    if not by.any():
-        return None
-    ends = np.union1d(np.union1d(curve.ends, k), k[k > 1] - 1)
-    heights = curve.at(ends)
-    heights[np.searchsorted(ends, k)] += by
-    return Staircase(ends, heights).joined()
-
-
-def _spread(room: Ints, items: int) -> Ints:
-    """Return how many to move at each count: equally many as far as there is room, the smallest counts first."""
-    low, high = 0, int(room.max(initial=0))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if int(np.minimum(room, middle).sum()) <= items else (low, middle - 1)
-    found = np.minimum(room, low)
-    left = items - int(found.sum())
-    more = np.flatnonzero(room > low)[:left]
-    found[more] += 1
-    return found

@@ -424,8 +424,9 @@ class GroupedRelease(ReleaseByGroup[Release]):
     def consistent(self) -> GroupedRelease:
         """Return the release with the numbers of crossing levels moved until totals and groups agree.
 
-        Which relations hold depends on the unit, its bounds and the list of groups alone: see docs/proofs/groups.md. It
-        is post-processing. Other releases, and those in which nothing can be compared, stay as they are.
+        Which relations hold depends on the unit for which the data were read, its bounds and the list of groups alone:
+        see docs/proofs/groups.md. It is post-processing. Other releases, and those in which nothing can be compared,
+        stay as they are.
 
         Examples
         --------

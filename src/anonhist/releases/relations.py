@@ -1,8 +1,7 @@
 """What totals and groups of crossing levels have in common in all data: relations that follow from public facts alone.
 
-Each level of groups is bounded by itself, so a total and its groups are counted from the same rows only if no bound
-leaves rows out. Which relations hold depends on the unit, its bounds and the list of groups, never on the data. Proof:
-docs/proofs/groups.md.
+A bound on groups leaves rows out on each level by itself, so totals and groups may be counted from other rows. Which
+relations hold depends on the unit, its bounds and the list of groups, never on the data. Proof: docs/proofs/groups.md.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric.arrays import Ints
-from anonhist.privacy import PrivacyUnit
+from anonhist.privacy import PrivacyUnit, is_in_groups
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import Group, prefixes_of, total_of
@@ -86,9 +85,9 @@ Relation = AtLeast | WithinSum | ReachWithinSum | SameItems
 class Design:
     """The public facts that relations follow from: the groups of the last level, and the unit with its bounds.
 
-    Items: each level counts all rows. Labels in at most g groups: a level of at most g groups counts all rows of the
-    listed groups, each count up to the cap; a larger one leaves some groups of a label out. Users: each level keeps
-    other rows of a user, and nothing is known.
+    Items, and users bounded in all groups together: all levels count the same rows. Labels in at most g groups: a level
+    of at most g groups counts all rows of the listed groups, each count up to the cap; a larger one leaves some groups
+    of a label out. Users in few groups: each level keeps other rows of a user, and nothing is known.
     """
 
     groups: tuple[Group, ...]
@@ -101,13 +100,13 @@ class Design:
         return [tuple(each for each in every if len(each) == depth) for depth in range(len(self.groups[0]) + 1)]
 
     @property
-    def is_of_items(self) -> bool:
-        """Whether items are protected, so that nothing is bounded."""
-        return self.unit.is_item
+    def has_one_table(self) -> bool:
+        """Whether all levels count the same rows: no row is left out, or the same ones of a user on each level."""
+        return self.unit.is_item or (self.unit.max_items is not None and not is_in_groups(self.unit))
 
     def is_whole(self, depth: int) -> bool:
-        """Whether a level counts each row of the listed groups: there is no bound, or it leaves no group out."""
-        return self.is_of_items or len(self.levels[depth]) <= self.unit.groups
+        """Whether a level counts each row of one table: the same as all levels, or its bound leaves no group out."""
+        return self.has_one_table or len(self.levels[depth]) <= self.unit.groups
 
     @cached_property
     def children(self) -> dict[Group, tuple[Group, ...]]:
@@ -131,13 +130,13 @@ class Design:
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
-        """All relations that hold in all data read for this unit; none for users."""
-        if not self.is_of_items and self.unit.max_count is None:
+        """All relations that hold in all data read for this unit; none for users in few groups."""
+        if not self.has_one_table and self.unit.max_count is None:
             return ()
         found: list[Relation] = [AtLeast(total, part) for total, parts in self.parts.items() for part in parts]
         found += [WithinSum(*each) for each in self.sums.items()]
         found += [ReachWithinSum(*each) for each in self.level_sums]
-        if self.is_of_items:
+        if self.has_one_table:
             found += [SameItems(*each) for each in self.sums.items()]
         return tuple(found)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.catalogue import Levels
 from anonhist.privacy import is_in_groups, short_decimal
 from anonhist.privacy.parameters import with_power
+from anonhist.releases.relations import Design
 from anonhist.report.figures import (
     PANEL,
     PANEL_TEXT,
@@ -239,7 +240,7 @@ def how_added(release: GroupedRelease) -> str:
     if not release.is_consistent:
         return f"{told}, also by noise."
     where = f"everything has at least as many {words.labels} as each group, and at most as many as all together"
-    if release.guarantee.unit.is_item:
+    if Design(release.groups, release.guarantee.unit).has_one_table:
         where = "each total is at least each of its groups, and has as many items as these together"
     return (
         f"{told}. Then numbers were adjusted, at no cost, so that {where}. Intervals are those from before, stretched "

@@ -119,7 +119,8 @@ def _releases() -> list[object]:
         ah.release(_profile(), epsilon=2, unit=ah.PrivacyUnit.label(max_count=5), simulations=4),
         ah.release(_profile(), epsilon=2, simulations=0),
         *grouped,
-        *(each["DE"] for each in grouped[1:]),
+        # Adjusted ones have no file of their own.
+        *(each["DE"].unadjusted or each["DE"] for each in grouped[1:]),
         windows.release_cumulative(_windows(), epsilon=3),
         windows.release_cumulative_groups(_grouped_windows(), epsilon=3),
         band,

@@ -7,6 +7,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from mimetypes import guess_type
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ class _Files(BaseHTTPRequestHandler):
         self.send_response(206 if asked else 200)
         self.send_header("Accept-Ranges", "bytes" if self.web.ranges else "none")
         self.send_header("Content-Length", str(len(part)))
+        # Browsers run no script without it.
+        self.send_header("Content-Type", guess_type(path.name)[0] or "application/octet-stream")
         if asked:
             self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
         self.end_headers()

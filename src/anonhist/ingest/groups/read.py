@@ -116,8 +116,8 @@ def read_groups(
     levels
         Whether totals are released, too: of groups with the same first names, up to everything together. ``"nested"``:
         labels differ between groups, such as households; totals are sums of released numbers. ``"crossing"``: labels
-        are the same in all groups, such as queries; this takes one query for each level, and bounds on groups and on
-        items hold for each level separately.
+        are the same in all groups, such as queries; this takes one query for each level, and bounds on groups hold for
+        each level separately. Of users bounded in all groups together, the same items count on each level.
     progress
         Receives the share done, in [0, 1].
     limits

@@ -1,6 +1,9 @@
 /** Fresh 64-bit words, each as its low and its high 32 bits. */
 export type Words = (count: number) => Uint32Array;
 
+/** The digest of the collection; or that the page accepts any, and so any epsilon. */
+export type Pinned = { digest: string } | { unpinned: true };
+
 /** What the devices of a collection agree to: the file of `anonhist collect new`. */
 export class Collection {
   /** The digest of everything in the file. */
@@ -8,9 +11,9 @@ export class Collection {
   /** The content of the file. */
   readonly description: Record<string, any>;
 
-  /** Fetch a collection, and refuse any other than the one with this digest. */
-  static load(url: string | URL, pinned?: { digest: string }): Promise<Collection>;
-  constructor(text: string, pinned?: { digest: string });
+  /** Fetch a collection, and refuse any other than the one that the page expects. */
+  static load(url: string | URL, pinned: Pinned): Promise<Collection>;
+  constructor(text: string, pinned: Pinned);
 
   /** The report of an answer, a line of JSON: randomized once, remembered, and the same bytes ever after. */
   answer(value: unknown, options?: { occasion?: string }): Promise<string>;

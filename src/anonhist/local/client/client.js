@@ -2,54 +2,65 @@
 /**
  * Local privacy in a browser: an answer is randomized on the device, once, and only the randomized report leaves it.
  *
- * It follows docs/drawing.md and docs/hashing.md of anonhist to the bit. All entropy comes from crypto.getRandomValues,
- * none is kept. Probabilities are exact: bounds are refined until they decide.
+ * This follows docs/drawing.md and docs/hashing.md of anonhist to the bit, with the entropy of crypto.getRandomValues.
  *
  * @typedef {(count: number) => Uint32Array} Words Fresh 64-bit words, each as its low and its high 32 bits.
  * @typedef {[bigint, bigint]} Fraction
- * @typedef {{cohort: number, bits: Uint8Array}} Remembered
- * @typedef {{mechanism: string, epsilon: string, title: string, digest: string, parameters: any}} Survey
+ * @typedef {{digest?: string, unpinned?: true}} Pinned
  */
 
 // 1. Words and hashes: docs/hashing.md
 
-/** The largest request that getRandomValues allows, in numbers of 32 bits. */
-const MOST_HALVES = 16384;
-
 /** @type {Words} */
 export function systemWords(count) {
   const halves = new Uint32Array(2 * count);
-  for (let at = 0; at < halves.length; at += MOST_HALVES) {
-    try {
-      crypto.getRandomValues(halves.subarray(at, at + MOST_HALVES));
-    } catch (cause) {
-      throw new Error("This browser gives no random numbers.", { cause });
-    }
+  try {
+    // The largest request that is allowed.
+    for (let at = 0; at < halves.length; at += 16384) crypto.getRandomValues(halves.subarray(at, at + 16384));
+  } catch (cause) {
+    throw new Error("This browser gives no random numbers.", { cause });
   }
   return halves;
+}
+
+/** Words for one report: the first four are asked for at once, because asking takes longest. @returns {Words} */
+function wordsAhead() {
+  const ahead = systemWords(4);
+  let end = 0;
+  return (count) => {
+    end += 2 * count;
+    return end > ahead.length ? systemWords(count) : ahead.subarray(end - 2 * count, end);
+  };
 }
 
 const MASK = (1n << 64n) - 1n;
 /** @param {Uint32Array} halves @param {number} [at] */
 const wordAt = (halves, at = 0) => (BigInt(halves[2 * at + 1]) << 32n) | BigInt(halves[2 * at]);
+/** The i-th number of 16 bits. @param {Uint32Array} halves @param {number} i */
+const slotAt = (halves, i) => (halves[i >> 1] >>> (16 * (i & 1))) & 0xffff;
 /** @param {bigint} x @param {bigint} by */
 const turn = (x, by) => ((x << by) | (x >> (64n - by))) & MASK;
-/** @param {Iterable<number>} bytes */
-export const hex = (bytes) => Array.from(bytes, (byte) => digits(byte, 2)).join("");
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 /** @param {number | bigint} x @param {number} most */
 const digits = (x, most) => x.toString(16).padStart(most, "0");
-/** @param {string} text */
-const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const PAIRS = BYTES.map((byte) => digits(byte, 2));
+/** @param {Iterable<number>} bytes */
+export function hex(bytes) {
+  let text = "";
+  for (const byte of bytes) text += PAIRS[byte];
+  return text;
+}
 
-/** The bytes of a text, or a refusal of one that has none. @param {unknown} text */
+/** The bytes of a text. @param {unknown} text */
 function utf8(text) {
   if (typeof text !== "string") throw new TypeError("An answer to this survey must be text.");
   if (/[\ud800-\udfff]/u.test(text)) throw new RangeError("A text holds half a character (a lone surrogate).");
   return new TextEncoder().encode(text);
 }
 
-/** The first bits of the fractional parts of the roots of primes. @param {(prime: number) => number} root */
+/** The first 32 fractional bits of roots of primes. @param {(prime: number) => number} root */
 function rootBits(root) {
+  /** @type {number[]} */
   const primes = [];
   for (let n = 2; primes.length < 64; n++) if (primes.every((prime) => n % prime)) primes.push(n);
   return Uint32Array.from(primes, (prime) => (root(prime) % 1) * 2 ** 32);
@@ -154,25 +165,44 @@ function expBounds([above, below], bits) {
   return [lower >> guard, (upper >> guard) + 1n];
 }
 
-/** Bytes in the order in which thresholds add up their probabilities: few ones first, then ascending. */
-const ones = (/** @type {number} */ byte) => byte.toString(2).replaceAll("0", "").length;
-const PATTERNS = Array.from({ length: 256 }, (_, byte) => byte).sort((a, b) => ones(a) - ones(b) || a - b);
+const ones = (/** @type {number | bigint} */ bits) => bits.toString(2).replaceAll("0", "").length;
+/** All bytes in the order of thresholds. */
+const PATTERNS = [...BYTES].sort((a, b) => ones(a) - ones(b) || a - b);
 
-/** An exact probability: two fractions around it for any precision, equal ones if it is rational. */
-export class Chance {
+/** Thresholds of numbers of so many bits: monotone in a probability, hence known where they agree at both ends of it.
+ * @param {(precision: bigint) => Fraction[]} ends @param {(end: Fraction, bits: bigint) => bigint[]} floors */
+function thresholds(ends, floors) {
+  /** @type {bigint[] | undefined} Those of 64 bits: public, and slow to compute. */
+  let known;
+  return (/** @type {bigint} */ bits) => {
+    if (known && bits === 64n) return known;
+    for (let guard = 64n; ; guard *= 2n) {
+      const [low, high] = ends(bits + guard).map((end) => floors(end, bits));
+      if (low.every((each, j) => each === high[j])) return bits === 64n ? (known = low) : low;
+    }
+  };
+}
+
+/** An exact probability p: two fractions around it for any precision, equal ones if it is rational. */
+class Chance {
+  /** @type {number | undefined} 0 or 1 if it is one of these. */
+  certain;
+
   /** @param {(precision: bigint) => Fraction[]} ends */
   constructor(ends) {
-    this.ends = ends;
-    /** @type {Map<string, bigint[]>} Public numbers, kept because they take long to compute. */
-    this.known = new Map();
-    /** @type {number | undefined} 0 or 1 if it is one of these. */
-    this.certain = undefined;
+    // The one threshold ⌊p·2^bits⌋, and the 255 of bytes with independent bits.
+    this.bit = thresholds(ends, ([above, below], bits) => [(above << bits) / below]);
+    this.byte = thresholds(ends, ([above, below], bits) => {
+      let sum = 0n;
+      const weights = Array.from({ length: 9 }, (_, i) => above ** BigInt(i) * (below - above) ** BigInt(8 - i));
+      return PATTERNS.slice(0, 255).map((byte) => ((sum += weights[ones(byte)]) << bits) / below ** 8n);
+    });
   }
 
   /** The number above/below. @param {bigint} above @param {bigint} below */
   static rational(above, below) {
     const made = new Chance(() => [[above, below], [above, below]]);
-    made.certain = above === 0n ? 0 : above === below ? 1 : undefined;
+    if (!above || above === below) made.certain = Number(above / below);
     return made;
   }
 
@@ -183,63 +213,35 @@ export class Chance {
       expBounds(gamma, precision).map((s) => [(a << precision) + b * s, (c << precision) + d * s]));
   }
 
-  /** The first 16 bits of p. */
-  get slot() {
-    return (this.first ??= Number(this.floor(64n) >> 48n));
-  }
-
-  /** ⌊p·2^bits⌋. @param {bigint} bits */
-  floor(bits) {
-    return this.floors("bit", bits, ([above, below]) => [(above << bits) / below])[0];
-  }
-
-  /** The 255 thresholds of bytes with independent bits. @param {bigint} bits */
-  byteFloors(bits) {
-    return this.floors("byte", bits, ([above, below]) => {
-      let sum = 0n;
-      const weights = Array.from({ length: 9 }, (_, i) => above ** BigInt(i) * (below - above) ** BigInt(8 - i));
-      return PATTERNS.slice(0, 255).map((byte) => ((sum += weights[ones(byte)]) << bits) / below ** 8n);
-    });
-  }
-
-  /** Thresholds are monotone in p, so they are known where both ends agree. @param {string} what @param {bigint} bits
-   * @param {(end: Fraction) => bigint[]} floors */
-  floors(what, bits, floors) {
-    const name = what + bits;
-    let found = this.known.get(name);
-    for (let guard = 64n; !found; guard *= 2n) {
-      const [low, high] = this.ends(bits + guard).map(floors);
-      if (low.every((each, j) => each === high[j])) found = low;
-    }
-    if (bits === 64n) this.known.set(name, found);
-    return found;
-  }
-
   /** What 16 bits decide of a byte; the rarest byte where they leave it open. */
   get lookup() {
     if (!this.table) {
-      const floors = this.byteFloors(64n).map((each) => Number(each >> 48n));
-      this.rarest = this.floor(1n) ? 0 : 255;
-      this.table = new Uint8Array(65536);
-      floors.forEach((from, j) => this.table?.fill(PATTERNS[j + 1], from));
-      this.table.fill(PATTERNS[0], 0, floors[0]);
-      for (const slot of floors) this.table[slot] = this.rarest;
+      const floors = this.byte(64n).map((each) => Number(each >> 48n));
+      const table = (this.table = new Uint8Array(65536)), rarest = (this.rarest = this.bit(1n)[0] ? 0 : 255);
+      floors.forEach((from, j) => table.fill(PATTERNS[j + 1], from));
+      floors.forEach((slot) => (table[slot] = rarest));
     }
     return this.table;
+  }
+}
+
+/** How many thresholds are at most x, which grows while it equals one. @param {(bits: bigint) => bigint[]} floorsOf
+ * @param {number} slot The first 16 bits of x @param {bigint} word 48 more @param {Words} words */
+function reached(floorsOf, slot, word, words) {
+  let x = (BigInt(slot) << 48n) | (word >> 16n);
+  for (let bits = 64n; ; bits += 64n) {
+    const floors = floorsOf(bits), count = floors.filter((each) => each <= x).length;
+    if (!count || floors[count - 1] !== x) return count;
+    x = (x << 64n) | wordAt(words(1));
   }
 }
 
 /** A bit that is true with this probability. @param {Chance} chance @param {Words} words */
 function bernoulli(chance, words) {
   if (chance.certain !== undefined) return chance.certain === 1;
-  const slot = words(1)[0] & 0xffff;
-  if (slot !== chance.slot) return slot < chance.slot;
-  let prefix = (BigInt(slot) << 48n) | (wordAt(words(1)) >> 16n);
-  for (let bits = 64n; ; bits += 64n) {
-    const floor = chance.floor(bits);
-    if (prefix !== floor) return prefix < floor;
-    prefix = (prefix << 64n) | wordAt(words(1));
-  }
+  const slot = slotAt(words(1), 0), first = Number(chance.bit(64n)[0] >> 48n);
+  if (slot !== first) return slot < first;
+  return !reached(chance.bit, slot, wordAt(words(1)), words);
 }
 
 /** Packed bits that are 1 with this probability. @param {Chance} chance @param {number} columns @param {Words} words */
@@ -254,44 +256,30 @@ function bernoulliBits(chance, columns, words) {
 /** @param {Uint8Array} out @param {Chance} chance @param {Words} words */
 function fillBytes(out, chance, words) {
   const halves = words(Math.ceil(out.length / 4)), lookup = chance.lookup, undecided = [];
-  const slotAt = (/** @type {number} */ i) => (halves[i >> 1] >>> (16 * (i & 1))) & 0xffff;
-  for (let i = 0; i < out.length; i++) if ((out[i] = lookup[slotAt(i)]) === chance.rarest) undecided.push(i);
-  if (!undecided.length) return;
+  for (let i = 0; i < out.length; i++) if ((out[i] = lookup[slotAt(halves, i)]) === chance.rarest) undecided.push(i);
   const more = words(undecided.length);
   undecided.forEach((i, at) => {
-    let prefix = (BigInt(slotAt(i)) << 48n) | (wordAt(more, at) >> 16n);
-    for (let bits = 64n; ; bits += 64n) {
-      const floors = chance.byteFloors(bits), above = floors.findIndex((each) => each > prefix);
-      const count = above < 0 ? 255 : above;
-      out[i] = PATTERNS[count];
-      if (!count || floors[count - 1] !== prefix) return;
-      prefix = (prefix << 64n) | wordAt(words(1));
-    }
+    out[i] = PATTERNS[reached(chance.byte, slotAt(halves, i), wordAt(more, at), words)];
   });
 }
 
-/** Uniform whole numbers below a bound, of the bound's type. @template {number | bigint} T
- * @param {T} bound @param {number} count @param {Words} words @returns {T[]} */
+/** Uniform whole numbers below a bound, as BigInts if it is above 2^28. @param {number | bigint} bound
+ * @param {number} count @param {Words} words @returns {any[]} */
 function uniform(bound, count, words) {
-  const convert = /** @type {(x: number | bigint) => T} */ (typeof bound === "bigint" ? BigInt : Number);
-  /** @type {T[]} */
-  const out = Array(count).fill(convert(0));
+  const out = Array(count).fill(0);
   if (bound == 1) return out;
   const bits = bound <= 4096 ? 16 : bound <= 2 ** 28 ? 32 : 64;
-  const small = Number(bound), limit = small * Math.floor(2 ** bits / small);
-  const large = BigInt(bound), largeLimit = large * ((1n << 64n) / large);
+  /** @type {any[]} */
+  const [modulus, all] = bits === 64 ? [BigInt(bound), 1n << 64n] : [Number(bound), 2 ** bits];
+  const limit = all - (all % modulus);
   for (let start = 0; start < count; start += 1 << 15) {
     let places = Array.from({ length: Math.min(1 << 15, count - start) }, (_, i) => start + i);
     while (places.length) {
       const halves = words(Math.ceil((places.length * bits) / 64));
       places = places.filter((place, i) => {
-        if (bits === 64) {
-          const x = wordAt(halves, i);
-          out[place] = convert(x % large);
-          return x >= largeLimit;
-        }
-        const x = bits === 32 ? halves[i] : (halves[i >> 1] >>> (16 * (i & 1))) & 0xffff;
-        out[place] = convert(x % small);
+        /** @type {any} */
+        const x = bits === 64 ? wordAt(halves, i) : bits === 32 ? halves[i] : slotAt(halves, i);
+        out[place] = x % modulus;
         return x >= limit;
       });
     }
@@ -299,14 +287,17 @@ function uniform(bound, count, words) {
   return out;
 }
 
+/** One of them. @param {number} bound @param {Words} words */
+const numberBelow = (bound, words) => Number(uniform(bound, 1, words)[0]);
+
 /** A uniform ascending subset. @param {number} population @param {number} chosen @param {Words} words */
 function subset(population, chosen, words) {
   const fewer = Math.min(chosen, population - chosen);
-  const members = Float64Array.from(uniform(population, fewer, words)).sort();
+  const members = Float64Array.from(uniform(population, fewer, words), Number).sort();
   for (;;) {
-    const again = Array.from(members.keys()).filter((i) => i && members[i] === members[i - 1]);
+    const again = [...members.keys()].filter((i) => members[i] === members[i - 1]);
     if (!again.length) break;
-    uniform(population, again.length, words).forEach((fresh, at) => (members[again[at]] = fresh));
+    uniform(population, again.length, words).forEach((fresh, at) => (members[again[at]] = Number(fresh)));
     members.sort();
   }
   if (fewer === chosen) return Array.from(members);
@@ -318,12 +309,13 @@ function subset(population, chosen, words) {
 
 /** Columns of a report are bytes, or numbers below a size.
  * @typedef {Record<string, number | bigint | Uint8Array>} Report
+ * @typedef {{epsilon: Fraction, parameters: any}} SurveyParts
  * @typedef {{sizes: Record<string, number | bigint>, code: (value: unknown) => any,
  *   draw: (code: any, words: Words) => Report,
- *   remember?: (code: any, words: Words) => Remembered, again?: (state: Remembered, words: Words) => Report}} Randomizer
+ *   remember?: (code: any, words: Words) => any, again?: (memory: any, words: Words) => Report}} Randomizer
  */
 
-/** The most hashes of an alphabet that a device computes for an answer. */
+/** The most hashes of an alphabet for an answer. */
 const MOST_HASHED = 20000;
 const OUTSIDE = "This answer is not one of those that the survey offers.";
 
@@ -333,52 +325,53 @@ function fraction(text) {
   return [BigInt(above), BigInt(below)];
 }
 
-/** The position of a value among the labels of an alphabet. @param {any} alphabet @returns {(value: unknown) => number} */
+/** The positions of values in an alphabet. @param {any} alphabet @returns {(value: unknown) => number} */
 function coder({ labels, size, other }) {
   if (!labels) {
     return (value) => {
+      /** @type {any} */
       const code = typeof value === "string" && /^(0|[1-9]\d{0,9})$/.test(value) ? Number(value) : value;
-      if (typeof code !== "number" || !Number.isInteger(code) || code < 0 || code >= size) throw new RangeError(OUTSIDE);
+      if (!Number.isInteger(code) || code < 0 || code >= size) throw new RangeError(OUTSIDE);
       return code;
     };
   }
   const places = new Map(labels.map((/** @type {string} */ label, /** @type {number} */ place) => [label, place]));
   return (value) => {
-    const code = places.get(value) ?? (other !== undefined && typeof value === "string" ? places.get(other) : undefined);
+    const code = places.get(value) ?? (typeof value === "string" ? places.get(other) : undefined);
     if (code === undefined) throw new RangeError(OUTSIDE);
     return code;
   };
 }
 
 const sizeOf = (/** @type {any} */ alphabet) => alphabet.size ?? alphabet.labels.length;
-
-/** k-ary randomized response on numbers below a bound. @param {Fraction} epsilon @param {number} size */
+/** k-ary randomized response. @param {Fraction} epsilon @param {number} size */
 function response(epsilon, size) {
   const kept = Chance.exponential(epsilon, 1, -1, 1, size - 1);
   return (/** @type {number} */ code, /** @type {Words} */ words) => {
-    const isKept = bernoulli(kept, words), [noise] = uniform(size, 1, words);
+    const isKept = bernoulli(kept, words), noise = numberBelow(size, words);
     return isKept ? code : noise;
   };
-}
-
-/** Overwrite a bit of packed ones. @param {Uint8Array} bits @param {number} place @param {boolean} is */
-function setBit(bits, place, is) {
-  const mask = 1 << (place & 7);
-  bits[place >> 3] = (bits[place >> 3] & ~mask) | (is ? mask : 0);
 }
 
 /** Bits for all places, then one for each place of the value. @param {Chance} own @param {Chance} others
  * @param {number} size @param {number[]} places @param {Words} words */
 function filter(own, others, size, places, words) {
   const bits = bernoulliBits(others, size, words);
-  for (const place of places) setBit(bits, place, bernoulli(own, words));
+  for (const place of places) {
+    const at = place >> 3, mask = 1 << (place & 7);
+    bits[at] = bernoulli(own, words) ? bits[at] | mask : bits[at] & ~mask;
+  }
   return bits;
 }
 
-/** The two probabilities z/(1 + z) and 1/(1 + z), z = e^γ. @param {Fraction} gamma */
-const symmetric = (gamma) => [Chance.exponential(gamma, 1, 0, 1, 1), Chance.exponential(gamma, 0, 1, 1, 1)];
+/** The two probabilities z/(1 + z) and 1/(1 + z), z = e^(ε/parts). @param {Fraction} epsilon @param {number} parts */
+function symmetric([above, below], parts) {
+  /** @type {Fraction} */
+  const gamma = [above, below * BigInt(parts)];
+  return [Chance.exponential(gamma, 1, 0, 1, 1), Chance.exponential(gamma, 0, 1, 1, 1)];
+}
 
-/** @type {Record<string, (survey: {epsilon: Fraction, parameters: any}) => Randomizer>} */
+/** @type {Record<string, (survey: SurveyParts) => Randomizer>} */
 const RANDOMIZERS = {
   "k-rr": ({ epsilon, parameters: { alphabet } }) => {
     const size = sizeOf(alphabet), respond = response(epsilon, size);
@@ -404,7 +397,7 @@ const RANDOMIZERS = {
       },
     };
   },
-  "k-rappor": ({ epsilon: [above, below], parameters: { alphabet } }) => unary(alphabet, symmetric([above, 2n * below])),
+  "k-rappor": ({ epsilon, parameters: { alphabet } }) => unary(alphabet, symmetric(epsilon, 2)),
   "optimized-unary": ({ epsilon, parameters: { alphabet } }) =>
     unary(alphabet, [Chance.rational(1n, 2n), Chance.exponential(epsilon, 0, 1, 1, 1)]),
   "local-hashing": ({ epsilon, parameters: { alphabet, buckets, key } }) => {
@@ -432,72 +425,49 @@ const RANDOMIZERS = {
         return padded;
       },
       draw: (code, words) => {
-        const length = Math.min(uniform(Math.max(1, 2 * most - 2), 1, words)[0], most - 1);
+        const length = Math.min(numberBelow(Math.max(1, 2 * most - 2), words), most - 1);
         const prefix = code.slice().fill(0, length + 1);
         return { length, ...report(labelWords(hash(prefix), 3), words) };
       },
     };
   },
-  "hadamard-response": ({ epsilon, parameters: { alphabet, blocks } }) => {
-    const columns = BigInt(Math.ceil(sizeOf(alphabet) / blocks)), points = 1n << BigInt(columns.toString(2).length);
-    return inBlocks(alphabet, epsilon, BigInt(blocks), {
+  "hadamard-response": (survey) => inBlocks(survey, (size) => {
+    const points = 1n << BigInt(size.toString(2).length);
+    return {
       points, items: points - 1n, support: points / 2n,
       supporter: (item, choice) => {
         const column = item + 1n, lowest = column & -column, below = choice & (lowest - 1n);
         const row = below | ((choice - below) << 1n);
-        let odd = row & column;
-        for (const by of [32n, 16n, 8n, 4n, 2n, 1n]) odd ^= odd >> by;
-        return row | (lowest * (odd & 1n));
+        return row | (lowest * BigInt(ones(row & column) % 2));
       },
-    });
-  },
-  "projective-geometry": ({ epsilon, parameters: { alphabet, field } }) =>
-    inBlocks(alphabet, epsilon, 1n, projective(BigInt(field), sizeOf(alphabet))),
-  "hybrid-projective-geometry": ({ epsilon, parameters: { alphabet, field, blocks } }) =>
-    inBlocks(alphabet, epsilon, BigInt(blocks), projective(BigInt(field), Math.ceil(sizeOf(alphabet) / blocks))),
+    };
+  }),
+  "projective-geometry": (survey) => inBlocks(survey, (size) => projective(BigInt(survey.parameters.field), size)),
   "o-rr": ({ epsilon, parameters }) => {
-    const { buckets, code, places } = cohorts(parameters), respond = response(epsilon, buckets);
+    const { buckets, code, choose } = cohorts(parameters), respond = response(epsilon, buckets);
     return {
       sizes: { cohort: parameters.cohorts, report: buckets },
       code,
       draw: (code, words) => {
-        const [cohort] = uniform(parameters.cohorts, 1, words);
-        return { cohort, report: respond(places(code, cohort)[0], words) };
+        const { cohort, places } = choose(code, words);
+        return { cohort, report: respond(places[0], words) };
       },
     };
   },
-  "o-rappor": ({ epsilon: [above, below], parameters }) => {
-    const { buckets, code, places } = cohorts(parameters);
-    const [own, others] = symmetric([above, 2n * below * BigInt(parameters.hashes)]);
-    return {
-      sizes: { cohort: parameters.cohorts },
-      code,
-      draw: (code, words) => {
-        const [cohort] = uniform(parameters.cohorts, 1, words);
-        return { cohort, report: filter(own, others, buckets, places(code, cohort), words) };
-      },
-    };
-  },
+  "o-rappor": ({ epsilon, parameters }) => inCohorts(parameters, symmetric(epsilon, 2 * parameters.hashes)),
   rappor: ({ parameters }) => {
-    const { buckets, code, places } = cohorts(parameters), [above, below] = fraction(parameters.permanent);
-    const others = Chance.rational(above, 2n * below), own = Chance.rational(2n * below - above, 2n * below);
+    const [above, below] = fraction(parameters.permanent), chances = [2n * below - above, above];
+    const { draw: remember, ...rest } = inCohorts(parameters, chances.map((each) => Chance.rational(each, 2n * below)));
     const [zero, one] = [parameters.zero, parameters.one].map((each) => Chance.rational(...fraction(each)));
-    const remember = (/** @type {any} */ code, /** @type {Words} */ words) => {
-      const [cohort] = uniform(parameters.cohorts, 1, words);
-      return { cohort, bits: filter(own, others, buckets, places(code, cohort), words) };
-    };
-    const again = (/** @type {Remembered} */ { cohort, bits }, /** @type {Words} */ words) => {
-      const zeros = bernoulliBits(zero, buckets, words), ones = bernoulliBits(one, buckets, words);
+    const again = (/** @type {any} */ { cohort, report: bits }, /** @type {Words} */ words) => {
+      const [zeros, ones] = [zero, one].map((each) => bernoulliBits(each, rest.buckets, words));
       return { cohort, report: zeros.map((each, i) => each ^ (bits[i] & (each ^ ones[i]))) };
     };
-    return {
-      sizes: { cohort: parameters.cohorts },
-      code, remember, again,
-      draw: (code, words) => again(remember(code, words), words),
-    };
+    return { ...rest, remember, again, draw: (code, words) => again(remember(code, words), words) };
   },
 };
 RANDOMIZERS.warner = RANDOMIZERS["k-rr"];
+RANDOMIZERS["hybrid-projective-geometry"] = RANDOMIZERS["projective-geometry"];
 
 /** A bit for each label. @param {any} alphabet @param {Chance[]} chances @returns {Randomizer} */
 function unary(alphabet, [own, others]) {
@@ -514,59 +484,64 @@ function unary(alphabet, [own, others]) {
 function hashed(hash, epsilon, buckets) {
   const respond = response(epsilon, buckets);
   return (/** @type {number[]} */ label, /** @type {Words} */ words) => {
-    const [seed] = uniform(2 ** 32, 1, words);
+    const seed = numberBelow(2 ** 32, words);
     return { seed, report: respond(bucket(hash, label, seed, buckets), words) };
   };
 }
 
-/** The places of values in cohorts. @param {any} parameters */
-function cohorts({ alphabet, buckets, hashes = 1, key }) {
-  const hash = keyedHash(key), numbers = (/** @type {number} */ cohort) =>
-    Array.from({ length: hashes }, (_, i) => cohort * hashes + i);
-  if (!alphabet) {
-    return {
-      buckets,
-      code: (/** @type {unknown} */ value) => labelWords(hash(utf8(value)), 4),
-      places: (/** @type {number[]} */ label, /** @type {number} */ cohort) =>
-        numbers(cohort).map((number) => bucket(hash, label, number, buckets)),
-    };
-  }
-  const size = sizeOf(alphabet), places = buckets ?? size;
+/** Cohorts, and the places of values in them. @param {any} parameters */
+function cohorts({ alphabet, buckets, hashes = 1, key, cohorts: number }) {
+  const hash = keyedHash(key), size = alphabet ? sizeOf(alphabet) : 0;
   if (size * hashes > MOST_HASHED) {
     throw new RangeError(`This survey takes ${size * hashes} hashes an answer; this client computes up to 20,000.`);
   }
-  const rank = (/** @type {number} */ number, /** @type {number} */ code) => {
-    const values = Array.from({ length: size }, (_, label) => hash(pair(number, label)).getBigUint64(0, true));
+  buckets ??= size;
+  const rank = (/** @type {number} */ code, /** @type {number} */ of) => {
+    const values = Array.from({ length: size }, (_, label) => hash(pair(of, label)).getBigUint64(0, true));
     return values.filter((each, label) => each < values[code] || (each === values[code] && label < code)).length;
   };
   return {
-    buckets: places,
-    code: coder(alphabet),
-    places: (/** @type {number} */ code, /** @type {number} */ cohort) =>
-      numbers(cohort).map((number) => rank(number, code) % places),
+    buckets,
+    code: alphabet ? coder(alphabet) : (/** @type {unknown} */ value) => labelWords(hash(utf8(value)), 4),
+    choose: (/** @type {any} */ code, /** @type {Words} */ words) => {
+      const cohort = numberBelow(number, words), functions = Array.from({ length: hashes }, (_, i) => cohort * hashes + i);
+      return { cohort, places: functions.map((of) => alphabet ? rank(code, of) % buckets : bucket(hash, code, of, buckets)) };
+    },
   };
 }
 
-/** @typedef {{points: bigint, items: bigint, support: bigint, supporter: (item: bigint, choice: bigint) => bigint}} Design */
+/** Bits for the places of a value in a cohort. @param {any} parameters @param {Chance[]} chances */
+function inCohorts(parameters, [own, others]) {
+  const { buckets, code, choose } = cohorts(parameters);
+  return {
+    buckets, code,
+    sizes: { cohort: parameters.cohorts },
+    draw: (/** @type {any} */ code, /** @type {Words} */ words) => {
+      const { cohort, places } = choose(code, words);
+      return { cohort, report: filter(own, others, buckets, places, words) };
+    },
+  };
+}
 
-/** A cell of one of some blocks. @param {any} alphabet @param {Fraction} epsilon @param {bigint} blocks
- * @param {Design} design @returns {Randomizer} */
-function inBlocks(alphabet, epsilon, blocks, { points, items, support, supporter }) {
-  const cells = blocks * points, chance = Chance.exponential(epsilon, support, -support, support, cells - support);
+/** A cell of one of some blocks. @param {SurveyParts} survey
+ * @param {(size: number) => ReturnType<typeof projective>} design @returns {Randomizer} */
+function inBlocks({ epsilon, parameters: { alphabet, blocks = 1 } }, design) {
+  const { points, items, support, supporter } = design(Math.ceil(sizeOf(alphabet) / blocks));
+  const cells = BigInt(blocks) * points, chance = Chance.exponential(epsilon, support, -support, support, cells - support);
   const code = coder(alphabet);
   return {
     sizes: { report: cells },
     code: (value) => BigInt(code(value)),
     draw: (code, words) => {
-      const [report] = uniform(cells, 1, words);
+      const report = BigInt(uniform(cells, 1, words)[0]);
       if (!bernoulli(chance, words)) return { report };
-      const [choice] = uniform(support, 1, words);
+      const choice = BigInt(uniform(support, 1, words)[0]);
       return { report: (code / items) * points + supporter(code % items, choice) };
     },
   };
 }
 
-/** The smallest space over a field with so many points. @param {bigint} field @param {number} size @returns {Design} */
+/** The smallest space with so many points. @param {bigint} field @param {number} size */
 function projective(field, size) {
   const powers = [1n, field], first = [0n, 1n];
   let points = field + 1n;
@@ -576,9 +551,10 @@ function projective(field, size) {
     points = field * points + 1n;
   }
   const top = powers.length - 1;
-  // A point as the digits of a number to the base F, and its degree.
+  const last = (/** @type {bigint[]} */ all, /** @type {bigint} */ most) => all.filter((each) => each <= most).length - 1;
+  // The digits of a point to the base F, and its degree.
   const vector = (/** @type {bigint} */ number) => {
-    const degree = first.findLastIndex((each) => each <= number);
+    const degree = last(first, number);
     return { digits: number - first[degree] + powers[degree], degree };
   };
   const middle = (/** @type {bigint} */ x, /** @type {bigint} */ y) => {
@@ -588,17 +564,17 @@ function projective(field, size) {
   };
   return {
     points, items: points, support: (points - 1n) / field,
-    supporter: (item, choice) => {
+    supporter: (/** @type {bigint} */ item, /** @type {bigint} */ choice) => {
       const { digits: x, degree } = vector(item), z = vector(choice).digits, place = powers[top - degree];
       let y = (z / place) * place * field + (z % place);
       y += place * ((field - middle(x, y)) % field);
-      const highest = powers.findLastIndex((each) => each <= y);
+      const highest = last(powers, y);
       return y - powers[highest] + first[highest];
     },
   };
 }
 
-/** How a survey randomizes. @param {Survey} survey @returns {Randomizer} */
+/** How a survey randomizes. @param {{mechanism: string, epsilon: string, parameters: any}} survey @returns {Randomizer} */
 export function randomizer({ mechanism, epsilon, parameters }) {
   const make = Object.hasOwn(RANDOMIZERS, mechanism) ? RANDOMIZERS[mechanism] : undefined;
   if (!make) throw new RangeError("This client does not know the mechanism of the survey; take a newer one.");
@@ -607,7 +583,7 @@ export function randomizer({ mechanism, epsilon, parameters }) {
 
 // 4. Collections
 
-/** JSON with sorted keys and without spaces: what digests cover. @param {any} value @returns {string} */
+/** What digests cover: JSON with sorted keys. @param {any} value @returns {string} */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!value || typeof value !== "object") return JSON.stringify(value);
@@ -616,7 +592,9 @@ function canonical(value) {
 const digestOf = (/** @type {any} */ value) => hex(sha256(utf8(canonical(value))));
 
 const NO_MEMORY =
-  "This browser does not let the page remember an answer, which could then cost twice the privacy: none was given.";
+  "This browser does not let the page remember an answer, so none was given: a second one would cost twice the privacy.";
+const UNPINNED =
+  "Without the digest of its collection, a page takes any epsilon: give { digest } or, to allow that, { unpinned: true }.";
 const NOT_THE_ONE = "The description of this collection is not the one that this page expects; nothing was answered.";
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
@@ -625,8 +603,8 @@ const resultOf = (request) => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error);
 });
 
-/** Do something in one transaction; what it returns is on disk. @template T
- * @param {(reports: IDBObjectStore, memories: IDBObjectStore) => Promise<T>} work @returns {Promise<T>} */
+/** One transaction; what it returns is on disk. @template T
+ * @param {(reports: IDBObjectStore) => Promise<T>} work @returns {Promise<T>} */
 async function remembering(work) {
   let database;
   try {
@@ -634,16 +612,15 @@ async function remembering(work) {
     const request = indexedDB.open("anonhist", 1);
     request.onupgradeneeded = () => {
       request.result.createObjectStore("reports", { keyPath: ["collection", "occasion"] });
-      request.result.createObjectStore("memories", { keyPath: "collection" });
     };
     database = await resultOf(request);
-    const transaction = database.transaction(["reports", "memories"], "readwrite", { durability: "strict" });
+    const transaction = database.transaction("reports", "readwrite", { durability: "strict" });
     const ended = new Promise((resolve, reject) => {
       transaction.oncomplete = resolve;
       transaction.onabort = () => reject(transaction.error ?? new DOMException("It was ended."));
     });
     ended.catch(() => {});
-    const result = await work(transaction.objectStore("reports"), transaction.objectStore("memories")).catch((error) => {
+    const result = await work(transaction.objectStore("reports")).catch((error) => {
       if (!(error instanceof DOMException)) transaction.abort();
       throw error;
     });
@@ -656,7 +633,7 @@ async function remembering(work) {
   }
 }
 
-/** Wait up to `most` random seconds after the `least`. @param {number} most @param {number} [least] */
+/** Wait up to so many random seconds after the least. @param {number} most @param {number} [least] */
 const pause = (most, least = 0) => new Promise((resolve) =>
   setTimeout(resolve, 1000 * (least + (most * systemWords(1)[0]) / 2 ** 32)));
 
@@ -668,32 +645,34 @@ export class Collection {
   #times;
   #randomizer;
 
-  /** Fetch a collection, and refuse any other than the one with this digest. @param {string | URL} url
-   * @param {{digest: string}} [pinned] */
+  /** Fetch a collection. @param {string | URL} url @param {Pinned} [pinned] */
   static async load(url, pinned) {
     const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer" });
     if (!response.ok) throw new Error("The description of this collection cannot be fetched.");
     return new Collection(await response.text(), pinned);
   }
 
-  /** @param {string} text The file @param {{digest: string}} [pinned] */
-  constructor(text, pinned) {
+  /** @param {string} text @param {Pinned} [pinned] */
+  constructor(text, { digest: pinned, unpinned } = {}) {
     const { format, version, digest, today, ...content } = JSON.parse(text);
-    const expected = pinned === undefined ? digest : pinned.digest;
-    // A field that is named twice and other forms of numbers show in the text.
+    const isPinned = pinned !== undefined;
+    if (!isPinned && unpinned !== true) throw new Error(UNPINNED);
+    // Fields that are named twice, and other forms of numbers, do not come back.
     const isPlain = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1") === JSON.stringify(JSON.parse(text));
     if (format !== "anonhist/collection" || version !== 1) throw new Error("This client cannot read this collection.");
-    if (!isPlain || digestOf(content) !== digest || expected !== digest) throw new Error(NOT_THE_ONE);
-    const { mechanism, epsilon, title, parameters, digest: survey } = content.survey;
-    if (digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey) throw new Error(NOT_THE_ONE);
-    const isOnce = content.answers === "once";
-    if (!isOnce && !(Number.isInteger(content.answers) && content.answers > 1)) throw new Error(NOT_THE_ONE);
+    const times = content.answers === "once" ? 1 : content.answers;
+    const { mechanism, epsilon, title, parameters, digest: survey } = content.survey ?? {};
+    if (
+      !isPlain || digestOf(content) !== digest || (isPinned && pinned !== digest) || !(Number.isInteger(times) && times > 0) ||
+      digestOf({ ...parameters, mechanism, epsilon, title }).slice(0, 32) !== survey
+    ) throw new Error(NOT_THE_ONE);
     // A server says the day: clocks of devices can be wrong.
-    this.#day = today === undefined ? 0 : Date.parse(today) / 864e5;
-    if ((this.#day & 65535) !== this.#day) throw new Error(NOT_THE_ONE);
+    const day = today === undefined ? 0 : Date.parse(today) / 864e5;
+    if ((day & 65535) !== day) throw new Error(NOT_THE_ONE);
+    this.#day = day;
     this.#isOver = today > content.last_day;
     this.#text = text;
-    this.#times = isOnce ? 1 : content.answers;
+    this.#times = times;
     this.#randomizer = randomizer(content.survey);
     this.digest = digest;
     Object.freeze(this);
@@ -704,20 +683,14 @@ export class Collection {
     return JSON.parse(this.#text);
   }
 
-  /**
-   * The report of an answer: randomized, remembered before it is returned, and the same bytes whenever it is asked for
-   * again. The first answer stands; the answer itself is never stored.
-   *
-   * @param {unknown} value The answer.
-   * @param {{occasion?: string}} [options] With several answers: which one, such as a week.
-   * @returns {Promise<string>} A line of JSON, which may be sent anywhere.
-   */
+  /** The report of an answer, remembered before it is returned; the answer is never stored. @param {unknown} value
+   * @param {{occasion?: string}} [options] With several answers: which one, such as a week. */
   async answer(value, { occasion = "" } = {}) {
     const code = this.#randomizer.code(value);
     if (typeof occasion !== "string" || (this.#times > 1) !== (occasion !== "")) {
       throw new RangeError("Name the occasion of the answer if, and only if, there may be several answers.");
     }
-    return remembering(async (reports, memories) => {
+    return remembering(async (reports) => {
       const known = await resultOf(reports.get([this.digest, occasion]));
       if (known) return known.report;
       if (this.#isOver) throw new RangeError("This collection has ended.");
@@ -727,14 +700,15 @@ export class Collection {
       let drawn;
       const { remember, again, draw } = this.#randomizer;
       if (remember && again && this.#times > 1) {
-        let memory = await resultOf(memories.get(this.digest));
+        // Under a number, which names no occasion.
+        let memory = await resultOf(reports.get([this.digest, 0]));
         if (!memory) {
-          memory = { collection: this.digest, ...remember(code, systemWords) };
-          await resultOf(memories.add(memory));
+          memory = { collection: this.digest, occasion: 0, ...remember(code, systemWords) };
+          await resultOf(reports.add(memory));
         }
         drawn = again(memory, systemWords);
       } else drawn = draw(code, systemWords);
-      const report = this.#line(drawn);
+      const report = this.#line(drawn, systemWords);
       await resultOf(reports.add({ collection: this.digest, occasion, report, state: "unsent", tries: 0 }));
       return report;
     });
@@ -745,19 +719,14 @@ export class Collection {
     return remembering(async (reports) => (await resultOf(reports.getKey([this.digest, occasion]))) !== undefined);
   }
 
-  /** The report of a simulated person. It is not remembered: never give it the answer of a real one.
-   * @param {unknown} value */
+  /** The report of a simulated person: never of a real one, since it is not remembered. @param {unknown} value */
   simulate(value) {
-    return this.#line(this.#randomizer.draw(this.#randomizer.code(value), systemWords));
+    const words = wordsAhead();
+    return this.#line(this.#randomizer.draw(this.#randomizer.code(value), words), words);
   }
 
-  /**
-   * Send the reports that were not sent, each after a random delay. Retries send the same bytes, at most 10 times; 410
-   * drops a report. Nothing is sent, and nothing is said, if the browser asks for privacy and the person was not asked.
-   *
-   * @param {string | URL} url Takes POST requests of one report each.
-   * @param {{consented?: boolean, within?: number}} [options] Whether the person agreed; the longest delay in seconds.
-   */
+  /** Send what was not sent; do nothing, silently, if the browser asks for privacy and the person was not asked.
+   * @param {string | URL} url @param {{consented?: boolean, within?: number}} [options] */
   async send(url, { consented = false, within = 10 } = {}) {
     const wishes = /** @type {any} */ (navigator);
     if (!consented && (wishes.globalPrivacyControl || wishes.doNotTrack === "1")) return;
@@ -773,7 +742,7 @@ export class Collection {
     }));
   }
 
-  /** Count a try of a report, or note its end, unless it had one. @param {string} occasion @param {string} [end] */
+  /** Count a try of a report, or note its end. @param {string} occasion @param {string} [end] */
   #change(occasion, end) {
     return remembering(async (reports) => {
       const record = await resultOf(reports.get([this.digest, occasion]));
@@ -785,17 +754,18 @@ export class Collection {
   }
 
   get #mine() {
-    return IDBKeyRange.bound([this.digest], [this.digest, []]);
+    return IDBKeyRange.bound([this.digest, ""], [this.digest, []]);
   }
 
-  /** A report as one line, of the same length for all reports of the survey. @param {Report} report */
-  #line(report) {
-    const id = digits(this.#day, 4) + hex(new Uint8Array(systemWords(2).buffer)).slice(4);
-    const { sizes } = this.#randomizer;
-    const reports = Object.fromEntries(Object.entries(report).map(([name, value]) => [name, [
-      value instanceof Uint8Array ? hex(value) : digits(value, digits(BigInt(sizes[name]) - 1n, 0).length),
-    ]]));
-    return `${JSON.stringify({ id, reports })}\n`;
+  /** A report as one line, of the same length for all reports of the survey. @param {Report} report
+   * @param {Words} words */
+  #line(report, words) {
+    const { buffer, byteOffset } = words(2), { sizes } = this.#randomizer;
+    const id = digits(this.#day, 4) + hex(new Uint8Array(buffer, byteOffset, 16)).slice(4);
+    const columns = Object.entries(report).map(([name, value]) => `"${name}":["${
+      value instanceof Uint8Array ? hex(value) : digits(value, digits(BigInt(sizes[name]) - 1n, 0).length)
+    }"]`);
+    return `{"id":"${id}","reports":{${columns}}}\n`;
   }
 }
 

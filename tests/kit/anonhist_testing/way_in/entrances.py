@@ -19,6 +19,7 @@ from anonhist.mechanisms.bound_choosing import PreparedChoice
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.chosen_bound import Bounds, ChosenBound
+from anonhist.releases.relations import Design
 from anonhist_testing.way_in.distances import capped_l1, increments_l1, sorted_l1_of_groups, sorted_l1_of_profiles
 from anonhist_testing.way_in.tables import Role, Unit, Use
 
@@ -106,6 +107,19 @@ def _of_groups(promise: Callable[[int], int]) -> Callable[[Any, Any, int], list[
     def measures(few: Any, more: Any, rows: int) -> list[Measure]:
         levels = [(few, more), *zip(few.above, more.above, strict=True)]
         return [Measure(sorted_l1_of_groups(less, whole), promise(rows)) for less, whole in levels]
+
+    return measures
+
+
+def _of_levels(promise: Callable[[int], int]) -> Callable[[Any, Any, int], list[Measure]]:
+    """Also measure relations of totals and groups that do not hold: none may fail."""
+
+    def broken(read: Any) -> int:
+        found = {group: each for level in (*read.above, read) for group, each in level.items()}
+        return sum(not relation.holds(found) for relation in Design(read.groups, read.unit).relations)
+
+    def measures(few: Any, more: Any, rows: int) -> list[Measure]:
+        return [*_of_groups(promise)(few, more, rows), *(Measure(broken(each), 0) for each in (few, more))]
 
     return measures
 
@@ -400,7 +414,7 @@ GROUPS = (
         _LEVELS | {"who": _NAME},
         _user(6),
         _groups(by=["where", "whose"], levels="crossing", max_per_user=2, **_BOUNDED),
-        _of_groups(lambda rows: min(2, rows)),
+        _of_levels(lambda rows: min(2, rows)),
     ),
     Entrance(
         "groups of labels on crossing levels",

@@ -315,9 +315,9 @@ SPECIES = (
 )
 
 
-def _tally(survey: Survey) -> Read:
+def _tally(survey: Survey, unique: str | None = None) -> Read:
     def read(source: Any, _: dict[str, Any], __: list[Any]) -> Any:
-        return tally_reports(survey, source, skip_bad=10**6)
+        return tally_reports(survey, source, unique=unique, skip_bad=10**6)
 
     return read
 
@@ -353,6 +353,23 @@ def _reports(
     )
 
 
+# One row more adds a report, or takes out the one with its identifier.
+_NUMBERS, _TEXTS = tuple(range(300)), tuple(f"{at:x}" for at in range(300))
+_OF_IDENTIFIER = Own(
+    (_NUMBERS, _TEXTS),
+    (*_NUMBERS, *_TEXTS),
+    (*_NUMBERS[:9], *_TEXTS[:9], 300, 301, "x", 2.5, None),
+    (Kind.WHOLE, Kind.TEXT),
+    may_miss=True,
+)
+
+
+def _once(reports: Entrance, survey: Survey) -> Entrance:
+    """Return the entrance of reports that are counted once for each identifier."""
+    roles = {**reports.roles, "id": Role(Use.OWN, own=_OF_IDENTIFIER)}
+    return replace(reports, name=f"{reports.name}, each once", roles=roles, read=_tally(survey, "id"))
+
+
 def _holds_reports(source: Source) -> bool:
     """Return whether a source is a file or a table: not a database by its address, nor files that Spark reads."""
     is_database = source.has_address and source.name.startswith(("sqlite", "duckdb", "postgresql"))
@@ -360,7 +377,7 @@ def _holds_reports(source: Source) -> bool:
 
 
 _KRR, _UNARY = KRR(alphabet=6, epsilon=1), OptimizedUnary(alphabet=6, epsilon=1)
-REPORTS = (
+_OF_SURVEYS = (
     _reports(
         _KRR,
         1,
@@ -370,3 +387,4 @@ REPORTS = (
     ),
     _reports(_UNARY, 6, (("00", "14", "3f"), (None,)), ("ff", "", "0", "zz", 14, 3), (Kind.TEXT,)),
 )
+REPORTS = (*_OF_SURVEYS, _once(_OF_SURVEYS[0], _KRR))
