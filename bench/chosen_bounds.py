@@ -1,9 +1,9 @@
 """How much worse a privately chosen bound on the rows of each person is than the best one, on twelve distributions.
 
 For each distribution of rows per person, the error is the expected sorted ℓ1 distance between a release and the data
-*before* anything was cut: rows cut and noise. The chosen bound is drawn with ε/10, and the release has the rest; the
-best bound is the candidate with the lowest error at the whole ε, which nobody knows. The probability of each choice is
-computed exactly; errors with each bound are means of simulated releases.
+*before* anything was cut: rows cut and noise. The chosen bound is drawn with the usual share of ε, and the release has
+the rest; the best bound is the candidate with the lowest error at the whole ε, which nobody knows. The probability of
+each choice is computed exactly; errors with each bound are means of simulated releases.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from anonhist.mechanisms.bound_choosing import prepare_choice
 from anonhist.mechanisms.choosing import pmf_by_scores
-from anonhist.mechanisms.releasing import choose
+from anonhist.mechanisms.picking import choose
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.chosen_bound import ChosenBound
@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 Generator = np.random.Generator
 LABELS = 20_000
 MOST = 10_000
+# Items, ε and simulated releases.
+USUAL = [(100_000, "1", 4), (20_000, "0.2", 16)]
 SHAPES: dict[str, Callable[[Generator, int], Ints]] = {
     "all 5": lambda _, people: np.full(people, 5),
     "geometric, mean 2": lambda rng, people: rng.geometric(0.5, people),
@@ -103,7 +105,7 @@ def regret_of(rows: Rows, epsilon: str, items: int, releases: int, rng: Generato
     asked = ChosenBound(epsilon, items)
     choice = prepare_choice(asked, PrivacyUnit.user(max_items=asked.largest))
     values, many = np.unique(rows.sizes, return_counts=True)
-    bounds = [*choice.releases]
+    bounds = [unit.bound for unit in choice.units]
     scores = choice.scores(dict(zip(values.tolist(), many.tolist(), strict=True)))
     chances = pmf_by_scores(scores, choice.rate)
     ours, spreads = errors_of(rows, truth, asked.rest, bounds, releases, rng)
@@ -114,33 +116,41 @@ def regret_of(rows: Rows, epsilon: str, items: int, releases: int, rng: Generato
     return Regret(regret, regret * error, bounds[best], bounds[likely], float(chances[likely]), own / truth.n)
 
 
+def summary(found: list[Regret]) -> str:
+    """Return the median and the largest regret, with standard errors from those of all regrets."""
+    means, errors = (np.array(side) for side in zip(*((each.regret, each.error) for each in found), strict=True))
+    again = np.random.default_rng(20261128).normal(means, errors, (1_000, means.size))
+    told = {"median": np.median, "worst": np.max}
+    return ", ".join(f"{name} {of(means):.2f} ± {of(again, axis=1).std():.2f}" for name, of in told.items())
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epsilon", nargs="+", default=["1"])
-    parser.add_argument("--items", type=float, nargs="+", default=[200_000])
+    parser.add_argument("--epsilon", nargs="+", help="with --items: all pairs of them, instead of the usual ones")
+    parser.add_argument("--items", type=float, nargs="+")
     parser.add_argument("--expected", type=float, default=1, help="the public guess, in units of the truth")
-    parser.add_argument("--releases", type=int, default=16)
+    parser.add_argument("--releases", type=int, default=16, help="with --items")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     asked = parser.parse_args()
     if asked.quick:
         asked.items, asked.releases = [200], 2
+    pairs = [(int(items), epsilon) for items in asked.items or () for epsilon in asked.epsilon or ["1"]]
+    settings = [(*pair, asked.releases) for pair in pairs] or USUAL
     print(
         "| items | ε | rows per person | regret | best bound | likeliest bound | its probability | error of all items |"
     )
     print("|---|---|---|---|---|---|---|---|")
-    for items, epsilon in ((int(items), epsilon) for items in asked.items for epsilon in asked.epsilon):
-        found = []
+    for items, epsilon, releases in settings:
+        found: list[Regret] = []
         for number, (name, shape) in enumerate(SHAPES.items()):
             rng = np.random.default_rng([20261128, number, items])
             rows = Rows.draw(shape, items, rng)
-            told = regret_of(rows, epsilon, round(asked.expected * items), asked.releases, rng)
-            found.append(told.regret)
+            told = regret_of(rows, epsilon, round(asked.expected * items), releases, rng)
+            found.append(told)
             bounds = f"{told.best} | {told.likely} | {told.chance:.0%} | {told.share:.2%}"
             print(f"| {items:,} | {epsilon} | {name} | {told.regret:.2f} ± {told.error:.2f} | {bounds} |", flush=True)
-        print(
-            f"| {items:,} | {epsilon} | median {np.median(found):.2f}, worst {max(found):.2f} | | | | | |", flush=True
-        )
+        print(f"| {items:,} | {epsilon} | {summary(found)} | | | | | |", flush=True)
 
 
 if __name__ == "__main__":

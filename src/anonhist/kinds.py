@@ -153,6 +153,7 @@ KINDS = {
         page=".report.difference:write_difference",
     ),
     "plan": Kind(table=".formats.tables:PLAN_TABLE", cell=".report.notebook:plan_cell"),
+    "bound plan": Kind(table=".formats.tables:BOUND_PLAN_TABLE", cell=".report.notebook:bound_plan_cell"),
     "group plan": Kind(table=".formats.tables:GROUP_PLAN_TABLE", cell=".report.notebook:group_plan_cell"),
     "balance": Kind(
         cell=".report.budget:balance_cell", figure=".report.budget:budget_figure", page=".report.budget:write_budget"

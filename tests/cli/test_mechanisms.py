@@ -13,7 +13,7 @@ import anonhist as ah
 from anonhist.catalogue import MECHANISMS, takers
 from anonhist.cli.entry import anonhist as command_line
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.releasing import mechanism_class
+from anonhist.mechanisms.picking import mechanism_class
 from anonhist.report.wording import free_arithmetic
 
 Cli = Callable[..., CompletedProcess[str]]

@@ -18,7 +18,8 @@ Cli = Callable[..., CompletedProcess[str]]
 # Every option of every command: what it names, and what it takes. Who adds an option looks here for the thing first.
 
 # What these take depends on the command.
-TAKE_SEVERAL = {"--epsilon", "--like", "--max-per-user", "--mechanism", "--order", "--output"}
+TAKE_SEVERAL = {"--epsilon", "--like", "--max-count", "--max-groups-per-label", "--max-per-user", "--mechanism"}
+TAKE_SEVERAL |= {"--order", "--output", "--users"}
 COMMANDS = dict(commands_of(anonhist))
 
 

@@ -93,9 +93,12 @@ READ = {
     "--candidates",
     "--ledger",
     "--like",
+    "--max-count",
+    "--max-groups-per-label",
     "--max-per-user",
     "--nodes",
     "--temp-directory",
+    "--users",
 }
 # Those of the experiments and of the client are folders.
 FOLDERS = {("reproduce", "--output"), ("collect client", "--output")}

@@ -19,7 +19,7 @@ from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS, RANDOMIZERS
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.local.mechanisms import survey_class
 from anonhist.local.survey import Survey
-from anonhist.mechanisms.releasing import named_mechanism
+from anonhist.mechanisms.picking import named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits, discrete_laplace, geometric

@@ -65,7 +65,7 @@ REVIEWED_CACHES = {
     "local.survey.Survey": (NUMBERS, "digest odds"),
     "local.randomizers.unary.UnarySurvey": (NUMBERS, "honest_ones"),
     "mechanisms.exponential.side_chain": ("see Band below; a chain keeps the one it was given", "band_of"),
-    "mechanisms.bound_choosing": (NUMBERS, "_noise"),
+    "mechanisms.bound_choosing": (NUMBERS, "_runs_on"),
     "mechanisms.exponential.calibration": (NUMBERS, "calibrate"),
     "mechanisms.estimators.entropy": (NUMBERS, "recommended_polynomial"),
     "mechanisms.estimators.num_labels.NumLabelsMechanism": (NUMBERS, "taken_off"),

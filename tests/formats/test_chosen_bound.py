@@ -1,6 +1,7 @@
 """A chosen bound, in files: how it was chosen is written, read for ever, and refused where it cannot be."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
 from anonhist.formats.files import read, write
-from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms import FrobeniusMechanism, PrevalenceMechanism
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.chosen_bound import ChosenBound
@@ -17,6 +18,10 @@ from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden" / "release-chosen-bound.json"
 ASKED = ChosenBound("0.5", 1_000_000, candidates=(1, 4, 16))
+
+
+PAIRS = GOLDEN.with_name("release-chosen-pair.json")
+PAIR = ChosenBound("0.5", 1_000_000, candidates=(1, 4), group_candidates=(1, 2, 3))
 
 
 @pytest.fixture
@@ -36,6 +41,58 @@ def test_a_golden_file_is_read_and_written_for_ever(tmp_path: Path, release: Rel
     again = read(tmp_path / "a.parquet")
     assert isinstance(again, Release)
     assert again.mechanism == release.mechanism
+
+
+@pytest.fixture
+def pair(make_release: Callable[..., Release]) -> Release:
+    mechanism = PrevalenceMechanism(PAIR.rest, PrivacyUnit.label(max_count=4, groups=2), bound_choice=PAIR)
+    return make_release(Profile([1, 2, 4], [4, 3, 2]), mechanism)
+
+
+def test_a_golden_file_of_a_pair_is_read_and_written_for_ever(tmp_path: Path, pair: Release) -> None:
+    found = read(PAIRS)
+    assert isinstance(found, Release)
+    assert (found.guarantee, found.mechanism) == (pair.guarantee, pair.mechanism)
+    for each in (found, pair):
+        write(each, tmp_path / "a.json", overwrite=True)
+        assert (tmp_path / "a.json").read_text(encoding="utf-8") == PAIRS.read_text(encoding="utf-8")
+
+
+@each_of(
+    ("changed", "told"),
+    [
+        ({"choice_groups": "1,3"}, "a candidate of it"),
+        ({"choice_groups": "1,2,"}, "commas between them"),
+        ({"choice_groups": "1, 2"}, "commas between them"),
+        ({"choice_groups": 2}, "must be text"),
+        ({"choice_groups": "3,2"}, "ascending"),
+        ({"groups": 4}, "a candidate of it"),
+        # Nobody frees the mechanism from what the choice was made for.
+        ({"choice_mechanism": "frobenius"}, "by another mechanism"),
+    ],
+)
+def test_pairs_that_contradict_themselves_are_refused(pair: Release, changed: dict[str, object], told: str) -> None:
+    document = to_document(pair)
+    document["mechanism"]["parameters"] |= changed
+    with pytest.raises(DataError, match=told):
+        from_document(document)
+
+
+@each_of(
+    "changed",
+    [
+        {"choice_mechanism": "partition"},
+        {"choice_candidates": "1,4,32"},
+        {"choice_candidates": "1,2,4,16"},
+    ],
+)
+def test_a_choice_that_was_changed_is_refused(release: Release, changed: dict[str, object]) -> None:
+    made = replace(release, reason=f"{ASKED.told(release.guarantee.unit)} Nothing else is known.")
+    document = to_document(made)
+    assert from_document(document).reason == made.reason
+    document["mechanism"]["parameters"] |= changed
+    with pytest.raises(DataError, match=r"by another mechanism|another choice of the bound"):
+        from_document(document)
 
 
 def test_a_choice_that_leaves_another_budget_is_refused(release: Release) -> None:

@@ -9,7 +9,7 @@ from anonhist.errors import DataError
 from anonhist.formats.files import write
 from anonhist.formats.releases import read_release
 from anonhist.mechanisms import release
-from anonhist.mechanisms.releasing import mechanism_class
+from anonhist.mechanisms.picking import mechanism_class
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 

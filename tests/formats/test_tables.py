@@ -18,7 +18,7 @@ from anonhist.graphs import DegreeStatistics, degree_statistics
 from anonhist.kinds import KINDS as ROWS
 from anonhist.kinds import Tabular
 from anonhist.local import KRR, OptimizedUnary, recommend
-from anonhist.mechanisms import compare, plan_groups
+from anonhist.mechanisms import compare, plan_bounds, plan_groups
 from anonhist.mechanisms.planning import Plan, plan
 from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
 from anonhist.profiles import Profile
@@ -41,7 +41,7 @@ PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 WINDOWS = CumulativeCounts((1, 3), ("2026-11", "2026-12"), [[5, 2], [1, 1]])
 PETS = KRR(alphabet=["cat", 'd"og,', "<b>"], epsilon=2)
 KINDS = ["release", "estimate", "estimates", "curve", "hill curve", "comparison", "frequencies", "tally", "reports"]
-KINDS += ["plan", "group plan", "recommendation", "buckets", "degree statistics", "groups", "windows"]
+KINDS += ["plan", "bound plan", "group plan", "recommendation", "buckets", "degree statistics", "groups", "windows"]
 KINDS += ["windows of groups", "site comparison", "incidence release", "release difference"]
 
 
@@ -60,6 +60,7 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
         "tally": PETS.tally(reports),
         "reports": reports,
         "plan": plan(epsilons=["1/3", 2], items=1000, simulations=2, rng=np.random.default_rng(0)),
+        "bound plan": plan_bounds({1: 9, 5: 2}, epsilons=[2], candidates=(1, 2)),
         "group plan": plan_groups({("é,", "1"): 50, ("b", None): 0}, by=["x", "y"], epsilon=1, simulations=2),
         "recommendation": recommend(alphabet_size=5, epsilon=1, users=1000),
         "buckets": BucketRecommendation((BucketRow(50, 2.0, 400, 0.1, 0.2, 0.01),), 50, "the only one"),

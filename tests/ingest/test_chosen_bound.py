@@ -34,9 +34,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[int, int]]:
     """Keep what a bound is chosen by; the choice is always 3."""
     found: list[Mapping[int, int]] = []
 
-    def draw(_: PreparedChoice, sizes: Mapping[int, int], **__: Any) -> int:
+    def draw(choice: PreparedChoice, sizes: Mapping[int, int], **_: Any) -> PrivacyUnit:
         found.append(sizes)
-        return 3
+        return choice.units[1]
 
     monkeypatch.setattr(PreparedChoice, "draw", draw)
     return found

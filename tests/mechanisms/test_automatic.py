@@ -17,7 +17,7 @@ from anonhist.mechanisms import (
     staircase_profile,
     zipf_profile,
 )
-from anonhist.mechanisms.releasing import from_parameters
+from anonhist.mechanisms.picking import from_parameters
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of

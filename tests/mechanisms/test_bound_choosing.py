@@ -18,27 +18,28 @@ from anonhist.accounting.entry import Charged
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, bound_choosing
 from anonhist.mechanisms.bound_choosing import PreparedChoice, prepare_choice
-from anonhist.mechanisms.choosing import nested_scores, pmf_by_scores
+from anonhist.mechanisms.choosing import pmf_by_scores, scores_apart
 from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist.profiles.chosen_bound import Bounds, ChosenBound
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist_testing.sources import SeededSource
 from anonhist_testing.statistics import assert_pmf_equal
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 # ε₁ = 1.
-ASKED = ChosenBound(10, 1_000, candidates=(1, 2, 5))
+ASKED = ChosenBound(10, 1_000, "0.1", candidates=(1, 2, 5))
 SIZES = range(9)
 NOISES = (0, 0, 0), (1, 2, 5), (3, 3, 4), (0, 7, 9), (9, 2, 0)
 Sizes = tuple[int, ...]
 
 
 def choice_with(noise: Sequence[int], *, groups: int = 1) -> PreparedChoice:
-    own = dict(zip(ASKED.candidates, noise, strict=True))
+    unit = PrivacyUnit.user(max_items=5, groups=groups)
+    own = dict(zip(ASKED.units(unit), noise, strict=True))
     release = AskedRelease(10).prepared(PrivacyUnit.user(max_items=5), choice=ASKED)
-    return PreparedChoice(ASKED, PrivacyUnit.user(max_items=5, groups=groups), dict.fromkeys(own, release), own)
+    return PreparedChoice(ASKED, unit, dict.fromkeys(own, release), own)
 
 
 def chances(choice: PreparedChoice, sizes: Iterable[int]) -> np.ndarray[Any, Any]:
@@ -78,18 +79,14 @@ def test_the_enumeration_finds_a_rate_that_is_twice_too_high() -> None:
 
 @pytest.mark.parametrize("divisor", [lambda *_: 1, min], ids=["none", "smaller"])
 def test_the_enumeration_finds_a_wrong_divisor(divisor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(losses: Sequence[int], bounds: Sequence[int]) -> list[Fraction]:
-        pairs = list(zip(losses, bounds, strict=True))
-        return [max(Fraction(q - p, divisor(own, other)) for p, other in pairs) for q, own in pairs]
-
-    monkeypatch.setattr(bound_choosing, "nested_scores", wrong)
+    monkeypatch.setattr(Bounds, "apart", lambda one, other, _: divisor(one.items, other.items))
     assert max(worst_loss(choice_with(noise)) for noise in NOISES) > 1.2
 
 
 def test_scores_are_what_the_definition_says() -> None:
     losses, bounds = [7, 3, 3, 20], [1, 2, 4, 9]
     by_hand = [Fraction(4), Fraction(0), Fraction(0), Fraction(17, 5)]
-    assert nested_scores(losses, bounds) == by_hand
+    assert scores_apart(losses, lambda one, other: abs(bounds[one] - bounds[other])) == by_hand
 
 
 def test_draws_have_the_probabilities_that_are_enumerated() -> None:
@@ -97,7 +94,7 @@ def test_draws_have_the_probabilities_that_are_enumerated() -> None:
     source = SeededSource(3)
     drawn = np.array([choice.draw(sizes, source=source) for _ in range(4_000)])
     pmf = pmf_by_scores(choice.scores(sizes), choice.rate)
-    places = np.searchsorted(ASKED.candidates, drawn)
+    places = np.searchsorted(ASKED.candidates, [unit.bound for unit in drawn])
     assert_pmf_equal(places.tolist(), dict(enumerate(pmf.tolist())))
 
 
@@ -110,24 +107,24 @@ def test_kept_rows_are_weighed_and_rows_beyond_the_largest_candidate_are_not() -
 def test_large_data_get_the_bound_with_the_least_loss() -> None:
     asked = ChosenBound(1, 10**6)
     choice = prepare_choice(asked, PrivacyUnit.user(max_items=asked.largest))
-    assert choice.draw({5: 200_000}) == 8
-    assert choice.draw({300: 3_000}) == 128
-    assert choice.draw({1: 10**6}) == 1
+    assert choice.draw({5: 200_000}).bound == 8
+    assert choice.draw({300: 3_000}).bound == 128
+    assert choice.draw({1: 10**6}).bound == 1
 
 
 def test_noise_is_public_and_the_same_in_every_call() -> None:
     asked = ChosenBound("0.5", 5_000, candidates=(1, 4))
     unit = PrivacyUnit.user(max_items=4)
     first = prepare_choice(asked, unit).noise
-    bound_choosing._noise.cache_clear()
+    bound_choosing._runs_on.cache_clear()
     assert prepare_choice(asked, unit).noise == first
-    assert 0 < first[1] < first[4]
+    assert 0 < first[PrivacyUnit.user(max_items=1)] < first[unit]
 
 
 def test_candidates_that_need_more_than_the_budget_go_whatever_the_data() -> None:
     unit = PrivacyUnit.user(max_items=2**20)
     asked = ChosenBound("0.001", 100, candidates=(1, 2**20))
-    assert [*prepare_choice(asked, unit).releases] == [1]
+    assert prepare_choice(asked, unit).units == [PrivacyUnit.user(max_items=1)]
     with pytest.raises(UsageError, match="too small"):
         prepare_choice(replace(asked, epsilon="0.000001"), unit)
 
@@ -154,7 +151,7 @@ def bounded(asked: ChosenBound) -> Profile:
     return Profile([1, 3], [5, 2], unit=PrivacyUnit.user(max_items=2), choice=asked)
 
 
-SMALL = ChosenBound(1, 100, candidates=(1, 2, 5))
+SMALL = ChosenBound(1, 100, "0.1", candidates=(1, 2, 5))
 
 
 @pytest.mark.parametrize("relation", NeighboringRelation)
@@ -189,6 +186,23 @@ def test_a_release_states_what_the_choice_spent(relation: NeighboringRelation, m
 def test_a_profile_with_a_chosen_bound_is_released_as_it_was_chosen(given: dict[str, Any], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         ah.release(bounded(SMALL), **{"epsilon": 1, **given})
+
+
+def test_a_budget_that_is_too_small_is_named_whole() -> None:
+    unit = PrivacyUnit.user(max_items=2)
+    asked = ChosenBound("0.000009", 100, "0.1", candidates=(1, 2))
+    # The release would need 0.00001 itself, and has nine tenths.
+    with pytest.raises(UsageError, match=r"epsilon = 9e-06 is too small for .* at least 1/90000"):
+        prepare_choice(asked, unit)
+
+
+def test_the_number_of_items_has_the_noise_of_its_own_step() -> None:
+    asked = replace(SMALL, mechanism="privhist")
+    of_choice = ah.release(bounded(asked), epsilon=1, mechanism="privhist", simulations=0)
+    given = Profile([1, 3], [5, 2], unit=PrivacyUnit.user(max_items=2))
+    plain = ah.release(given, epsilon="0.9", mechanism="privhist", simulations=0)
+    own, others = of_choice.num_items(), plain.num_items()
+    assert own.standard_error == others.standard_error > 100
 
 
 def test_nothing_releases_such_a_profile_without_stating_the_choice() -> None:

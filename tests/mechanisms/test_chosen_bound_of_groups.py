@@ -15,7 +15,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.chosen_bound import ChosenBound
 from anonhist.releases.grouped import GroupedRelease
 
-ASKED = ChosenBound(2, 60, candidates=(1, 2, 4))
+ASKED = ChosenBound(2, 60, "0.1", candidates=(1, 2, 4))
 # In each of two groups, users have 0 or 1, 2, 3, 4, 5 rows; the rows of a third group do not count.
 ROWS = pl.DataFrame(
     [
@@ -34,9 +34,9 @@ SAID: dict[str, Any] = {"label": "label", "user": "user", "by": "country", "grou
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[int, int]]:
     found: list[Mapping[int, int]] = []
 
-    def draw(_: PreparedChoice, sizes: Mapping[int, int], **__: Any) -> int:
+    def draw(choice: PreparedChoice, sizes: Mapping[int, int], **_: Any) -> PrivacyUnit:
         found.append(sizes)
-        return 2
+        return choice.units[1]
 
     monkeypatch.setattr(PreparedChoice, "draw", draw)
     return found

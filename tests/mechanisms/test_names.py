@@ -24,7 +24,7 @@ from anonhist.mechanisms import (
     RelaxedPartitionMechanism,
     release,
 )
-from anonhist.mechanisms.releasing import check_name, check_options, from_parameters, mechanism_class, named_mechanism
+from anonhist.mechanisms.picking import check_name, check_options, from_parameters, mechanism_class, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of

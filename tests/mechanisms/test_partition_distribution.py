@@ -24,7 +24,7 @@ from anonhist.mechanisms.exponential.calibration import (
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, _flag_weights
 from anonhist.mechanisms.exponential.side_chain import Band, Segment
 from anonhist.mechanisms.noise import ExactChoices, SimulatedChoices
-from anonhist.mechanisms.releasing import from_parameters
+from anonhist.mechanisms.picking import from_parameters
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to

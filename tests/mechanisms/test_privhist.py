@@ -14,6 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms import BudgetShares, PrivHistMechanism, zipf_profile
 from anonhist.mechanisms import privhist as privhist_high
 from anonhist.mechanisms.noise import simulated_noise
+from anonhist.mechanisms.picking import from_parameters
 from anonhist.mechanisms.privhist import (
     block_sums,
     border_width,
@@ -25,7 +26,6 @@ from anonhist.mechanisms.privhist import (
     top_labels,
     without_nearest,
 )
-from anonhist.mechanisms.releasing import from_parameters
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf

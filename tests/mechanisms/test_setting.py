@@ -10,7 +10,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import MECHANISM_NAMES, additive, privhist, setting
 from anonhist.mechanisms.exponential import partition
 from anonhist.mechanisms.frobenius import mechanism as frobenius
-from anonhist.mechanisms.releasing import mechanism_class, named_mechanism
+from anonhist.mechanisms.picking import mechanism_class, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile

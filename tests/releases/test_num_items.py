@@ -18,7 +18,7 @@ from anonhist.mechanisms import (
     PrivHistMechanism,
 )
 from anonhist.mechanisms.noise import of_prevalences, of_sums, weighted_quantile
-from anonhist.mechanisms.releasing import mechanism_class
+from anonhist.mechanisms.picking import mechanism_class
 from anonhist.mechanisms.setting import make_release
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import PrivacyUnit

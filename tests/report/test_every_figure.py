@@ -30,7 +30,16 @@ from anonhist.graphs import (
 from anonhist.kinds import KINDS, RELEASED_BY
 from anonhist.local import KRR, FrequencyEstimate, recommend
 from anonhist.local.estimate import NormalLimits
-from anonhist.mechanisms import MECHANISM_NAMES, METRICS, PartitionMechanism, compare, plan, plan_groups, release
+from anonhist.mechanisms import (
+    MECHANISM_NAMES,
+    METRICS,
+    PartitionMechanism,
+    compare,
+    plan,
+    plan_bounds,
+    plan_groups,
+    release,
+)
 from anonhist.mechanisms.comparison import Comparison, ComparisonRow
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
@@ -327,6 +336,7 @@ VALUES: dict[str, dict[str, Make]] = {
     "tally": {"one": lambda: KRR(alphabet=["a", "b"], epsilon=1).empty_tally()},
     "sketch": {"one": lambda: DomainSketch(alphabet=["a", "b"], epsilon=1)},
     "plan": {"one": lambda: plan(epsilons=[1], items=1000)},
+    "bound plan": {"one": lambda: plan_bounds({1: 9, 5: 2}, epsilons=[2], candidates=(1, 2))},
     "group plan": {"one": lambda: plan_groups({("DE",): 40}, by=["country"], epsilon=1, simulations=2)},
     "degree statistics": {"one": lambda: degree_statistics(as_graph([(1, 2), (2, 3)]))},
     "recommendation": {"one": lambda: recommend(alphabet_size=100, epsilon=1, users=1000)},

@@ -15,7 +15,7 @@ from anonhist.accounting.entry import Charged
 from anonhist.graphs import EdgePrivacy, as_graph, degree_statistics, release_degrees
 from anonhist.kinds import KINDS, Shown
 from anonhist.local import KRR, HeavyHitters, recommend
-from anonhist.mechanisms import PartitionMechanism, compare, plan, plan_groups, release
+from anonhist.mechanisms import PartitionMechanism, compare, plan, plan_bounds, plan_groups, release
 from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
 from anonhist.privacy import PrivacyUnit
@@ -89,6 +89,7 @@ def values() -> dict[str, Shown]:
         "frequencies": survey.estimate(tally),
         "sketch": DomainSketch(alphabet=["a", "b"], epsilon=1),
         "plan": plan(epsilons=[1, 2], items=1000),
+        "bound plan": plan_bounds({1: 9, 5: 2}, epsilons=[2], candidates=(1, 2)),
         "group plan": plan_groups({(EVIL,): 9000, (None,): 40}, by=["campaign"], epsilon=1, simulations=2),
         "degree statistics": degree_statistics(as_graph([(1, 2), (2, 3), (3, 4)])),
         "recommendation": recommend(alphabet_size=100, epsilon=1, users=1000),
@@ -118,7 +119,7 @@ def test_tables_are_printed_in_columns(values: dict[str, Shown]) -> None:
         "Reason: Fewest.\n"
         "*: recommended."
     )
-    for name in ("plan", "group plan", "recommendation"):
+    for name in ("plan", "bound plan", "group plan", "recommendation"):
         title, table, told = str(values[name]).split("\n\n")
         assert title.startswith(("Plan of ", "Use ")), name
         assert len(table.split("\n")) > 2, name

@@ -334,6 +334,23 @@ class Ledger:
         if charged.dataset != dataset:
             raise UsageError(f"Entry {receipt.entry} of the ledger was charged to {charged.dataset!r}: give that.")
 
+    def check_open(self, receipt: Receipt, dataset: str) -> None:
+        """Refuse a receipt unless it is for a charge to this data set that has no release yet, and was not voided.
+
+        Raises
+        ------
+        UsageError
+            If it is not.
+        """
+        self.check_receipt(receipt, dataset)
+        with self._storage.reading() as state:
+            known = state.about(receipt.entry)
+        if known is not None:
+            raise UsageError(
+                f"Entry {receipt.entry} of the ledger was voided, or has its release already: read the data again, "
+                "which is charged anew."
+            )
+
     def datasets(self) -> tuple[str, ...]:
         """Return the names of all data sets with a budget."""
         with self._storage.reading() as state:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
@@ -199,6 +199,49 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
                     _staying.clear()
             elif isinstance(error, AnonhistError) and not _is_void(receipt, ledger):
                 error.stays_charged = f"entry {receipt.entry} of {ledger.shown}"
+            raise
+    finally:
+        if account.is_own:
+            ledger.close()
+
+
+def recording_reading(
+    price: Callable[[], Price] | None,
+    asked: tuple[Ledger | str | None, str | None, str | None, str | None],
+    *,
+    settings: Mapping[str, object],
+    refusal: str,
+) -> AbstractContextManager[Recorded | Unrecorded]:
+    """Charge a reading of private data that draws noise, in the same way; one without a price costs nothing.
+
+    ``asked`` are the arguments ledger, dataset, purpose and run_id, which are then refused.
+    """
+    if price is not None:
+        return recording(account_of(*asked, settings=settings), price)
+    if asked[0] or any(each is not None for each in asked[1:]):
+        raise UsageError(refusal)
+    return nullcontext(Unrecorded())
+
+
+@contextmanager
+def completing(account: Account | None, receipt: Receipt) -> Iterator[Recorded]:
+    """Make, in the block, the one release that was charged when its data were read."""
+    if account is None:
+        raise UsageError(
+            "This release was charged when its data were read: give the same `ledger` and `dataset`, whose entry it "
+            "completes."
+        )
+    ledger = account.ledger
+    try:
+        if account.run is not None or account.purpose:
+            raise UsageError("`run_id` and `purpose` are of the charge: give them when the data are read.")
+        ledger.check_open(receipt, account.dataset)
+        recorded = Recorded(receipt, account)
+        recorded.keep()
+        try:
+            yield recorded
+        except AnonhistError as error:
+            error.stays_charged = f"entry {receipt.entry} of {ledger.shown}"
             raise
     finally:
         if account.is_own:

@@ -114,6 +114,7 @@ def check(
     What 'anonhist release' would refuse because of the schema, the check refuses with the same exit code.
     """
     account.check()
+    protection = protection.in_groups(None if grouping is None else grouping.group_candidates)
     if epsilon is None:
         refuse_given(_OF_PRICE, "{} affects what a release costs: add --epsilon, or leave it out.")
     if windows is not None:
@@ -199,6 +200,7 @@ def _of_groups(
         rows.protected,
         outline,
         None if ready is None else ready.price,
+        "" if ready is None else ready.reason,
         levels_cross=grouping.levels is Levels.CROSSING,
     )
 

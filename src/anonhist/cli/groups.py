@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 import click
 
@@ -17,6 +17,7 @@ from anonhist.terminal.charging import AskedAccount, write_charged
 from anonhist.terminal.decorators import WholeNumber, as_one, refuse_given
 from anonhist.terminal.destinations import STDOUT, Destination, Outputs, print_table
 from anonhist.terminal.output import say_line
+from anonhist.terminal.protection import AUTO, Most, parse_typed_candidates
 from anonhist.terminal.reading import bounding_of, named_source, reading_bars, refuse_release
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from anonhist.accounting.recording import Price
     from anonhist.ingest.protection import Protection
     from anonhist.mechanisms import ExcessMechanism
+    from anonhist.mechanisms.bound_choosing import PreparedChoice
     from anonhist.mechanisms.group_planning import PreparedGroups
     from anonhist.mechanisms.grouping import FindGroups
     from anonhist.mechanisms.releasing import AskedRelease
     from anonhist.profiles import Bounded
-    from anonhist.profiles.chosen_bound import ChosenBound
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.terminal.protection import Protection as AskedProtection
 
@@ -63,12 +64,18 @@ class Asked(NamedTuple):
     by: tuple[str, ...]
     groups: str | None
     find_share: Fraction | None
-    max_groups_per_label: int | None
+    max_groups_per_label: int | Literal["auto"] | None
+    group_candidates: tuple[int, ...] | None
     max_groups_per_user: int | None
     other_group: str | None
     levels: Levels | None
     level_shares: tuple[Fraction, ...]
     no_consistent: bool
+
+    @property
+    def most_per_label(self) -> int | None:
+        """The number of groups in which a label counts, or the largest candidate if it is chosen."""
+        return self.max_groups_per_label if self.max_groups_per_label != AUTO else (self.group_candidates or (1,))[-1]
 
     @classmethod
     def of(
@@ -80,6 +87,8 @@ class Asked(NamedTuple):
         find_share: str | None,
         levels: str | None,
         level_shares: str | None,
+        max_groups_per_label: int | Literal["auto"] | None,
+        group_candidates: str | None,
         **others: Any,
     ) -> Asked | None:
         """Return the groups that the options request, or None."""
@@ -90,6 +99,8 @@ class Asked(NamedTuple):
                 "find-share": find_share,
                 "levels": levels,
                 "level-shares": level_shares,
+                "max-groups-per-label": max_groups_per_label,
+                "group-candidates": group_candidates,
                 **others,
             }.items():
                 if value:
@@ -110,6 +121,11 @@ class Asked(NamedTuple):
 
         if others["no_consistent"] and levels != Levels.CROSSING.value:
             raise UsageError("--no-consistent requires --levels crossing: other numbers are never adjusted.")
+        chosen = None
+        if max_groups_per_label == AUTO:
+            chosen = parse_typed_candidates(group_candidates, "group_candidates")
+        elif group_candidates is not None:
+            raise UsageError("--group-candidates requires --max-groups-per-label auto.")
         columns = tuple(name.strip() for name in by.split(","))
         asked = parse_levels(levels)
         given = None if level_shares is None else level_shares.split(",")
@@ -119,6 +135,8 @@ class Asked(NamedTuple):
             share,
             levels=asked,
             level_shares=parse_level_shares(given, asked, columns=len(columns)),
+            max_groups_per_label=max_groups_per_label,
+            group_candidates=chosen,
             **others,
         )
 
@@ -150,9 +168,16 @@ grouping_options = as_one(
     ),
     click.option(
         "--max-groups-per-label",
-        type=WholeNumber(),
-        metavar="G",
-        help="With --by and --unit label: each label counts in at most G groups, chosen at random.",
+        type=Most("groups of labels", WholeNumber()),
+        metavar="G|auto|from:FILE",
+        help="With --by and --unit label: each label counts in at most G groups, picked at random. auto: choose G "
+        "privately, together with --max-count if that is auto, too.",
+    ),
+    click.option(
+        "--group-candidates",
+        metavar="G,G,…",
+        help="With --max-groups-per-label auto: numbers of groups to choose from, which must be public.  [default: "
+        "powers of two to 128]",
     ),
     click.option(
         "--max-groups-per-user",
@@ -203,7 +228,7 @@ def protection_of_groups(asked: Asked, reading: dict[str, Any], protection: Aske
         other=asked.other_group,
         max_per_user=protection.max_per_user,
         max_groups_per_user=asked.max_groups_per_user,
-        max_groups_per_label=asked.max_groups_per_label,
+        max_groups_per_label=asked.most_per_label,
         **bounding_of(reading),
     )
 
@@ -214,7 +239,12 @@ class ReadyGroups(NamedTuple):
     finding: FindGroups | None
     bounded: tuple[Bounded, int] | None
     prepared: PreparedGroups
-    choice: ChosenBound | None = None
+    choice: PreparedChoice | None = None
+
+    @property
+    def reason(self) -> str:
+        """What will be chosen, in a sentence; empty if nothing is."""
+        return "" if self.choice is None else self.choice.reason
 
     def price(self) -> Price:
         """Return the cost of the release, and that of finding the groups."""
@@ -224,6 +254,7 @@ class ReadyGroups(NamedTuple):
 
 def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wanted: AskedRelease) -> ReadyGroups:
     """Return a release of groups, or refuse options that it does not accept."""
+    from anonhist.ingest.groups.reading import choice_of_groups
     from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.group_planning import prepare_groups
     from anonhist.mechanisms.grouping import FindGroups
@@ -232,9 +263,13 @@ def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wa
     finding, whole, delta = None, wanted.whole, wanted.options.get("delta")
     choice = None
     if protection.choice is not None:
-        if asked.find_share is not None:
-            raise UsageError("A bound is chosen for listed groups: give --groups, or the bound.")
-        choice = protection.choice.chosen(whole, wanted.expected_items, protection.relation, str(wanted.mechanism))
+        given = protection.choice.chosen(whole, wanted.expected_items, protection.relation, str(wanted.mechanism))
+        choice = choice_of_groups(
+            replace(rows, choice=given),
+            asked.groups or FindGroups(1, "1e-9"),
+            levels=asked.levels,
+            count_units=wanted.excess_share is not None,
+        )
     if asked.find_share is not None:
         if delta is None:
             raise UsageError(
@@ -248,12 +283,11 @@ def ready_groups(asked: Asked, rows: Protection, protection: AskedProtection, wa
     bounded = rows.bounded if parse_excess_share(wanted.excess_share) else None
     wanted = replace(wanted, epsilon=whole, unit=unit, options={"public_cap": wanted.options.get("public_cap")})
     if choice is not None:
-        from anonhist.mechanisms.bound_choosing import possible_releases
-
         # What is charged covers every choice.
-        unit = replace(unit, bound=max(possible_releases(choice, unit)))
+        unit = choice.units[-1]
         wanted = replace(wanted, unit=unit)
-    prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded, choice=choice)
+    own = None if choice is None else choice.asked
+    prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded, choice=own)
     return ReadyGroups(finding, bounded, prepared, choice)
 
 
@@ -284,11 +318,12 @@ def release_groups_of(
             with recorded.reading():
                 grouped = read_recorded(
                     named,
-                    replace(rows, choice=ready.choice),
+                    rows,
                     recorded,
                     groups=ready.finding or asked.groups or (),
                     levels=asked.levels,
                     count_units=prepared.excess is not None,
+                    choice=ready.choice,
                     progress=bars.reading,
                     notify=bars.notify,
                 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.cli.plan_users import AskedUsers, plan_for_users, user_plan_options
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
 from anonhist.terminal.decorators import Brief, OneOf, SectionedCommand, WholeNumber, as_one, as_typed
@@ -175,7 +176,7 @@ def _say_groups(planned: GroupPlan, stream: TextIO) -> None:
 
 
 _SECTIONS = {
-    "Data": ("items", "epsilon", "shape", "like", "by_sizes"),
+    "Data": ("items", "epsilon", "shape", "like", "by_sizes", "users", "mechanism"),
     "Privacy": (
         "unit",
         "unit_name",
@@ -191,15 +192,25 @@ _EXAMPLES = """
 anonhist plan --items 1e9 --epsilon 0.1,1,2
 anonhist plan --like release.json --items 1e6 --epsilon 1
 anonhist plan --by-sizes sizes.csv --epsilon 1
+anonhist plan --users last-year.csv --epsilon 0.1,1
 """
 
 
-@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+_BRIEF = Brief(
+    (
+        *("items", "epsilon", "like", "by_sizes", "users", "unit", "max_per_user", "max_count"),
+        *("max_groups_per_user", "max_groups_per_label", "output", "force"),
+    ),
+    "Give --items, or a file: --like, --by-sizes or --users.",
+)
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, brief=_BRIEF, epilog=_EXAMPLES)
 @click.option(
     "--items",
     type=WholeNumber(),
     metavar="N",
-    help="Number of items to plan for, such as 1e9; required without --like or --by-sizes.",
+    help="Number of items to plan for, such as 1e9; required without --like, --by-sizes or --users.",
 )
 @epsilon_option("Privacy budget, or a list of budgets to compare, such as 0.1,1,2.", required=True, metavar="E,E,…")
 @click.option(
@@ -216,6 +227,7 @@ anonhist plan --by-sizes sizes.csv --epsilon 1
     has_name=True,
 )
 @group_plan_options
+@user_plan_options
 @as_one("outputs", printed_output_option, force_option, made=Outputs.of)
 def plan(
     *,
@@ -225,6 +237,7 @@ def plan(
     like: str | None,
     protection: Protection,
     asked: AskedGroups | None,
+    of_users: AskedUsers | None,
     outputs: Outputs,
 ) -> None:
     """Predict the error of a release, without reading any data.
@@ -235,6 +248,9 @@ def plan(
     epsilons = [part.strip() for part in epsilon.split(",")]
     for part in epsilons:
         parse_epsilon(part)
+    if of_users is not None:
+        plan_for_users(of_users, epsilons=epsilons, items=items, relation=protection.relation, outputs=outputs)
+        return
     if asked is not None:
         if items is not None or like is not None:
             raise UsageError("--by-sizes plans for groups; leave --items and --like out.")
@@ -243,7 +259,7 @@ def plan(
     if like is None and items is None:
         raise UsageError(
             "Give the number of items to plan for (--items 1e9), a released file (--like), or the sizes of groups "
-            "(--by-sizes)."
+            "(--by-sizes) or users (--users)."
         )
     if like is not None and shape is not None:
         raise UsageError("--like and --shape both set the shape: use one of the two.")

@@ -129,7 +129,7 @@ def asked_of_windows(
     from anonhist.ingest.windows import AskedGroups, windows_asked
 
     if protection.choice is not None:
-        raise UsageError("`max_per_user='auto'` does not apply to cumulative windows: give the number.")
+        raise UsageError("A bound is not chosen (auto) for cumulative windows: give the number.")
 
     others = *MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"
     refuse_given(others, "{} does not apply to cumulative windows (--cumulative-by); leave it out.")
@@ -140,7 +140,7 @@ def asked_of_windows(
             "{} does not apply to cumulative windows (--cumulative-by): leave it out, and list the groups with "
             "--groups.",
         )
-        bounds = grouping.max_groups_per_user, grouping.max_groups_per_label
+        bounds = grouping.max_groups_per_user, grouping.most_per_label
         groups = AskedGroups(grouping.by, grouping.groups or (), *bounds)
     if reading["format"] not in (None, "events"):  # already counted data have no days
         raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
@@ -291,7 +291,7 @@ asked_options = all_options(
         type=WholeNumber(),
         metavar="N",
         help="Approximate number of items, such as 1e9, if it is public; helps auto choose a mechanism for huge data. "
-        "Required by --max-per-user auto.",
+        "Required by bounds that are auto.",
     ),
 )
 ASKED_SECTIONS = {
@@ -340,7 +340,7 @@ def protection_of_profile(
     sources: tuple[str, ...], protection: Protection, excess_share: EpsilonLike | None
 ) -> Protection:
     """Return what a release of one profile protects, or refuse an excess if nothing is bounded."""
-    if protection.choice is not None:
+    if protection.choice is not None and protection.max_per_user is not None:
         refuse_for_parts(sources, ("max_per_user",))
     protection = protection_of(sources, protection)
     is_of_users = protection.max_per_user is not None
@@ -407,6 +407,7 @@ def release(
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
     account.check()
+    protection = protection.in_groups(None if grouping is None else grouping.group_candidates)
     if windows is not None:
         release_windows_of(
             windows,
@@ -448,10 +449,12 @@ def release(
         with reading_bars("Estimating errors", quiet=outputs.quiet, releases=True) as bars:
             with recorded.reading():
                 counts_users = protection.max_per_user is not None and prepared.excess is not None
-                bound = protection.max_per_user if choice is None else choice.asked
-                profile = profile_of_source(sources, reading, protection, bars, bound=bound, count_users=counts_users)
+                request = None if choice is None else choice.asked
+                profile = profile_of_source(
+                    sources, reading, protection, bars, choice=request, count_users=counts_users
+                )
             if choice is not None:
-                prepared = choice.releases[profile.unit.bound]
+                prepared = choice.releases[profile.unit]
             released = replace(prepared.release(profile), receipt=recorded.receipt)
             del profile
             released = released.with_error(progress=bars.working)

@@ -19,10 +19,11 @@ from anonhist.catalogue import MECHANISMS, load
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.untrusted import check_version, floats, mapping, member, optional, text, whole
 from anonhist.kinds import RELEASED_BY
-from anonhist.mechanisms.releasing import from_parameters
+from anonhist.mechanisms.picking import from_parameters
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Bounded, FrobeniusCoordinates, Profile
+from anonhist.profiles.chosen_bound import CHOSEN
 from anonhist.properties.estimate import Estimate
 from anonhist.releases import Excess, KPlusBand, Mechanism, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.grouped import ON_FOUND_GROUPS, SumOfReleases
@@ -89,6 +90,13 @@ def check_profile(mechanism: CentralMechanism, profile: Profile, items: int | No
         mechanism.admit(profile)
     except UsageError:
         raise DataError("the profile is beyond the public numbers of the mechanism") from None
+
+
+def check_choice(mechanism: Mechanism, reason: str) -> None:
+    """Refuse a reason that states another choice of the bound than the parameters of the mechanism."""
+    choice = getattr(mechanism, "bound_choice", None)
+    if choice is not None and CHOSEN in reason and choice.told(mechanism.guarantee.unit) not in reason:
+        raise DataError("the reason states another choice of the bound than the parameters of the mechanism")
 
 
 def check_no_excess(excess: Excess | None) -> None:
@@ -338,6 +346,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     mechanism, guarantee = made.mechanism, made.guarantee
     if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee does not match the guarantee")
+    check_choice(mechanism, text(top["reason"], "the reason"))
     profile = profile_from(guarantee, "the profile", top["profile"])
     draw = optional(partial(profile_from, guarantee, "the draw"), top["draw"])
     made.check(profile, items, zeros)

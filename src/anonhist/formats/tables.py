@@ -260,6 +260,8 @@ COMPARISON_TABLE = table_of_rows(
 _NUMBERS = {"items": "items", "sorted_l1": "sorted_l1.value", "standard_error": "sorted_l1.standard_error"}
 _NUMBERS |= {"relative_error": "relative_error"}
 PLAN_TABLE = table_of_rows(_exact_epsilons, epsilon="epsilon", mechanism="mechanism", **_NUMBERS)
+_OF_BOUNDS = ("epsilon", "bound_share", "bound", "probability", "mechanism", "left_out")
+BOUND_PLAN_TABLE = table_of_rows(_exact_epsilons, **{name: name for name in _OF_BOUNDS}, **_NUMBERS, is_best="is_best")
 
 
 def _group_plan_columns(planned: Any) -> Columns:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import ClassVar, Protocol, Self, SupportsIndex
 
 from anonhist.errors import UsageError
@@ -15,7 +14,8 @@ from anonhist.graphs.graph import Direction, Graph, text_of
 from anonhist.graphs.projection import cumulative_histogram, project, sorted_list
 from anonhist.mechanisms.choosing import least_loss
 from anonhist.numeric.arrays import Ints
-from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
+from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, short_decimal
+from anonhist.profiles.chosen_bound import listed_candidates, parse_candidates, written_candidates
 from anonhist.randomness import RandomSource, SystemSource
 
 
@@ -113,20 +113,9 @@ def named_bounding(name: object) -> Bounding:
 
 CHOICE_PARAMETERS = {"choice_epsilon", "choice_candidates"}
 CANDIDATES = tuple(2**power for power in range(13))
-MOST_CANDIDATES = 64
 # How much the choice favors small candidates, because wrongly chosen large ones have the largest errors (measured): at
 # 64, in units of the sensitivity divided by ε; elsewhere in proportion to the square root of the candidate.
 _CAUTION, _CAUTION_AT = 2, 64
-
-
-def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
-    """Return 1 to 64 ascending whole numbers from 1 to 2^20, from which a largest degree is chosen."""
-    if not isinstance(given, Iterable):
-        raise UsageError(f"`candidates` must be a list of whole numbers, such as (8, 64), not {given!r:.80}.")
-    listed = tuple(parse_whole_number(each, name="a candidate", most=2**20) for each in given)
-    if not 1 <= len(listed) <= MOST_CANDIDATES or any(second <= first for first, second in pairwise(listed)):
-        raise UsageError(f"The candidates must be ascending whole numbers, from 1 to {MOST_CANDIDATES} of them.")
-    return listed
 
 
 @frozen
@@ -174,7 +163,7 @@ class DegreeChoice:
     @property
     def parameters(self) -> Mapping[str, str]:
         """Public parameters, as text."""
-        return {"choice_epsilon": short_decimal(self.epsilon), "choice_candidates": ",".join(map(str, self.candidates))}
+        return {"choice_epsilon": short_decimal(self.epsilon), "choice_candidates": listed_candidates(self.candidates)}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, object]) -> Self | None:
@@ -190,11 +179,9 @@ class DegreeChoice:
             return None
         if given != CHOICE_PARAMETERS:
             raise UsageError(f"{' and '.join(sorted(CHOICE_PARAMETERS))} must be given together.")
-        listed = text_of(parameters, "choice_candidates").split(",")
-        # Ten digits are more than any candidate has.
-        if not all(each.isascii() and each.isdigit() and len(each) <= 10 for each in listed):
-            raise UsageError("the candidates must be whole numbers with commas between them.")
-        return cls(parse_epsilon(text_of(parameters, "choice_epsilon")), tuple(map(int, listed)))
+        listed = text_of(parameters, "choice_candidates")
+        candidates = written_candidates(listed, "the candidates must be whole numbers with commas between them.")
+        return cls(parse_epsilon(text_of(parameters, "choice_epsilon")), candidates)
 
     def draw(
         self,

@@ -14,7 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen, optional
 from anonhist.graphs.graph import DEGREES, Degrees, EdgePolicy, Graph
 from anonhist.mechanisms import MECHANISM_NAMES, CentralMechanism, choose
-from anonhist.mechanisms.releasing import check_name, named_mechanism
+from anonhist.mechanisms.picking import check_name, named_mechanism
 from anonhist.mechanisms.setting import cap_counts, check_relation, make_release, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.profiles import Profile

@@ -22,7 +22,7 @@ from anonhist.graphs.edge_privacy import EdgeMechanism
 from anonhist.graphs.graph import Direction, EdgePolicy
 from anonhist.graphs.node_degrees import NODE_MECHANISMS
 from anonhist.graphs.node_mechanism import NodeMechanism
-from anonhist.mechanisms.releasing import from_parameters
+from anonhist.mechanisms.picking import from_parameters
 from anonhist.mechanisms.setting import member_of
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS

@@ -14,7 +14,7 @@ from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen, named
-from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, named_bounding, parse_candidates
+from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, named_bounding
 from anonhist.graphs.flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Degrees, Direction, EdgePolicy, Graph
 from anonhist.graphs.node_degrees import NODE_MECHANISMS, CumulativeDegrees, HistogramDegrees
@@ -31,6 +31,7 @@ from anonhist.privacy import (
     parse_whole_number,
     short_decimal,
 )
+from anonhist.profiles.chosen_bound import parse_candidates
 from anonhist.properties.estimate import Estimate
 from anonhist.randomness import RandomSource, discrete_laplace_variance
 from anonhist.releases import Release

@@ -13,7 +13,7 @@ from anonhist.ingest.query import Columns
 from anonhist.ingest.random_order import KEY_OF_GROUPS, key_where
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 from anonhist.profiles import Bounded
-from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist.profiles.chosen_bound import CANDIDATES, ChosenBound
 from anonhist.profiles.where import Condition, parse_where
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ _NOT_BOUNDED = (
     "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."
 )
 _ONLY_CHOSEN = "A chosen bound decides the unit, and its excess is not estimated: leave `unit` and `count_users` out."
+_ONE_CHOICE = (
+    "Bounds are chosen together, by one request: give the same ChosenBound to `max_count` and `max_groups_per_label`."
+)
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,21 @@ class Protection:
         keep_null: bool,
         count_users: bool,
         where: str | None,
+        max_count: ChosenBound | None = None,
     ) -> Protection:
         """Return the choices of a call of ``read_profile``, or refuse contradictory ones."""
         choice = max_per_user if isinstance(max_per_user, ChosenBound) else None
         most = check_users(user, max_per_user if choice is None else choice.largest, order_by, count_users=count_users)
+        if max_count is not None:
+            if most is not None:
+                raise UsageError("`max_count` is for labels, and a user bound protects users: give one of the two.")
+            choice, unit = _chosen_cap(max_count), _largest_label(max_count, unit)
         unit, key = unit_of_profile(unit, most), key_where(order_key, needed=user is not None)
-        if choice is not None and (count_users or (unit is not None and unit.max_items != most)):
-            raise UsageError(_ONLY_CHOSEN)
+        if choice is not None:
+            if choice.group_candidates is not None:
+                raise UsageError("`group_candidates` are for `max_groups_per_label` of a reading of groups.")
+            if count_users or (unit is not None and unit.bound != choice.largest):
+                raise UsageError(_ONLY_CHOSEN)
         return cls(unit, user, most, order_by, key, keep_null, where=optional(parse_where)(where), choice=choice)
 
     @classmethod
@@ -78,24 +89,35 @@ class Protection:
         user: str | None,
         max_per_user: int | ChosenBound | None,
         max_groups_per_user: int | None,
-        max_groups_per_label: int | None,
+        max_groups_per_label: int | ChosenBound | None,
         order_by: str | None,
         order_key: str | None,
         keep_null: bool,
         where: str | None,
+        max_count: ChosenBound | None = None,
     ) -> Protection:
         """Return the choices of a call of ``read_groups``, or refuse contradictory ones."""
         choice = max_per_user if isinstance(max_per_user, ChosenBound) else None
-        most = check_users(user, max_per_user if choice is None else choice.largest, order_by, count_users=False)
+        if max_count is not None or isinstance(max_groups_per_label, ChosenBound):
+            if max_per_user is not None:
+                raise UsageError("`max_count` is for labels, and a user bound protects users: give one of the two.")
+            choice, unit, max_groups_per_label = _chosen_of_labels(unit, max_count, max_groups_per_label)
+        most = max_per_user.largest if isinstance(max_per_user, ChosenBound) else max_per_user
+        most = check_users(user, most, order_by, count_users=False)
+        if isinstance(max_per_user, ChosenBound) and max_per_user.group_candidates is not None:
+            raise UsageError("`group_candidates` are for `max_groups_per_label`: leave them out.")
         grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
         protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
         chooses = user is not None or grouping.groups_per_label is not None
         key = key_where(order_key, needed=chooses, refused=KEY_OF_GROUPS)
         return cls(protected, user, most, order_by, key, keep_null, grouping, optional(parse_where)(where), choice)
 
-    def bounded_to(self, bound: int) -> Protection:
-        """Return it with the bound that was chosen."""
-        return replace(self, max_per_user=bound, unit=replace(self.protected, bound=bound))
+    def bounded_to(self, unit: PrivacyUnit) -> Protection:
+        """Return it with the bound that was chosen, for this unit."""
+        most = self.max_per_user if unit.max_items is None else unit.max_items
+        of_label = self.grouping.groups_per_label
+        grouping = replace(self.grouping, groups_per_label=None if of_label is None else unit.groups)
+        return replace(self, max_per_user=most, unit=unit, grouping=grouping)
 
     @property
     def protected(self) -> PrivacyUnit:
@@ -145,6 +167,42 @@ class Protection:
             count=held(kind.count),
             prevalence=held(kind.prevalence),
         )
+
+
+def _chosen_cap(max_count: object) -> ChosenBound:
+    if not isinstance(max_count, ChosenBound):
+        raise UsageError("`max_count` must be a ChosenBound; a given number is a part of the unit: `unit`.")
+    return max_count
+
+
+def _largest_label(asked: ChosenBound, unit: PrivacyUnit | None) -> PrivacyUnit:
+    """Return a label with the largest candidate; the unit may be that, with a name."""
+    largest = PrivacyUnit.label(max_count=asked.largest)
+    if unit not in (None, largest):
+        raise UsageError(_ONLY_CHOSEN)
+    return unit or largest
+
+
+def _chosen_of_labels(
+    unit: PrivacyUnit | None, max_count: object, max_groups: int | ChosenBound | None
+) -> tuple[ChosenBound, PrivacyUnit, int | None]:
+    """Return how bounds of labels are chosen, and the unit and the number of groups of the largest candidate."""
+    if not isinstance(max_groups, ChosenBound):
+        asked = _chosen_cap(max_count)
+        if asked.group_candidates is not None:
+            raise UsageError(_ONE_CHOICE)
+        return asked, _largest_label(asked, unit), max_groups
+    asked = max_groups
+    if max_count is not None:
+        if max_count != asked:
+            raise UsageError(_ONE_CHOICE)
+        unit = _largest_label(asked, unit)
+    elif unit is None or unit.max_count is None:
+        raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
+    candidates = CANDIDATES if asked.group_candidates is None else asked.group_candidates
+    # A count that is given is the only candidate.
+    items = (unit.bound,) if max_count is None else asked.candidates
+    return replace(asked, candidates=items, group_candidates=candidates), unit, candidates[-1]
 
 
 def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, count_users: bool) -> int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,16 +90,32 @@ def events_query(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any
     """
     import narwhals as nw
 
-    rows = bounded_rows(table, columns)
-    if labels.of > 1:
-        rows = nw.from_native(rows.to_native().filter(f"hash(label) % {labels.of} = {labels.number}"))
-    flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
-    counted = rows.group_by("label", *flags).agg(count=number_of_rows(rows))
+    counted = _counted_events(table, columns, labels)
+    flags = [name for name in counted.collect_schema().names() if name in (NAMED, GROUP)]
     if columns.grouping.groups_per_label is not None:
         counted = in_few_groups_of_labels(counted, columns.grouping.groups_per_label, columns.order_key)
     counted = counted.select("count", *flags, is_null=nw.col("label").is_null())
     grouped = counted.group_by("count", "is_null", *flags).agg(prevalence=nw.len())
     return grouped.select("count", "is_null", "prevalence", *flags)
+
+
+def _counted_events(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any:
+    """Return the lazy query (label, count) over a table with one row per event, in each group, with a flag of names."""
+    import narwhals as nw
+
+    rows = bounded_rows(table, columns)
+    if labels.of > 1:
+        rows = nw.from_native(rows.to_native().filter(f"hash(label) % {labels.of} = {labels.number}"))
+    flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
+    return rows.group_by("label", *flags).agg(count=number_of_rows(rows))
+
+
+def ranked_labels(table: Any, columns: Columns, most: int) -> Any:
+    """Return the lazy query (label, count, rank) of labels in the first ``most`` of their groups, in order by rank."""
+    own = replace(columns, grouping=replace(columns.grouping, groups_per_label=most))
+    if columns.rows == "counts":
+        return added_counts(table, own)
+    return in_few_groups_of_labels(_counted_events(table, columns), most, columns.order_key)
 
 
 def bounded_rows(table: Any, columns: Columns) -> Any:

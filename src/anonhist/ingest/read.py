@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from anonhist.accounting import Ledger
+from anonhist.accounting.recording import Recorded, Unrecorded, recording_reading
 from anonhist.errors import UsageError
+from anonhist.frozen import optional
 from anonhist.ingest.columns import Opened, RowKind
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
@@ -28,13 +31,18 @@ from anonhist.ingest.query import (
 )
 from anonhist.ingest.source import SaidOfRows, Source
 from anonhist.ingest.unit_sizes import bounded_units, sizes_of_users
-from anonhist.mechanisms.bound_choosing import prepare_choice
+from anonhist.mechanisms.bound_choosing import PreparedChoice, prepare_choice
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
 from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist.profiles.where import parse_where
 from anonhist.randomness import RandomSource
 
+_CHARGED_LATER = (
+    "`ledger`, `dataset`, `purpose` and `run_id` are for a bound that is chosen: all other reading costs nothing; give "
+    "them to `release`."
+)
 FORMATS = ("events", "labels", "counts", "prevalences", "uniq")
 
 
@@ -46,6 +54,7 @@ def read_profile(
     count: str | None = None,
     user: str | None = None,
     max_per_user: int | ChosenBound | None = None,
+    max_count: ChosenBound | None = None,
     order_by: str | None = None,
     order_key: str | None = None,
     count_users: bool = False,
@@ -60,6 +69,10 @@ def read_profile(
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
     randomness: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Profile:
     """Read how often things occur, on the engine that holds the data.
 
@@ -88,8 +101,10 @@ def read_profile(
         The column of users, and the largest number of items of each that count: a random choice, or the first ones by
         ``order_by``. Rows without a user are always left out. The profile's unit becomes that user. For parts that hold
         users, the bound alone may be given, if it is smaller than theirs. A :class:`ChosenBound` spends a share of the
-        budget on choosing the bound, which takes one more query; every call spends it again. Reading charges no ledger:
-        the profile, with its bound, is private until :func:`release` has charged both shares.
+        budget on choosing the bound, which takes one more query; every call spends it again.
+    max_count
+        With labels as units: a :class:`ChosenBound` that chooses the count at which counts are capped. A given cap is a
+        part of ``unit``.
     order_by
         The column that decides which items of a user count; ties are broken at random. In text files it is compared as
         text: 10 comes before 9. So are categories and enumerations everywhere, whatever order they declare. Whole
@@ -138,6 +153,10 @@ def read_profile(
         The memory and the number of threads that DuckDB may use, and where it spills: for files and its own databases.
     randomness
         Privacy randomness of :class:`ChosenBound`; the operating system's by default.
+    ledger, dataset, purpose, run_id
+        With :class:`ChosenBound`: the ledger to charge with the whole budget before any row is read, as for
+        :func:`release`; by default the one in the environment variable ``ANONHIST_LEDGER``, if any. The release then
+        completes that charge, once: give it the same ``ledger`` and ``dataset``.
 
     Returns
     -------
@@ -151,7 +170,7 @@ def read_profile(
         whole numbers; the message contains none of their values. If a column is missing, ``error.columns`` lists the
         existing columns, which the message leaves out if they might be a row of data.
     UsageError
-        If the call contradicts itself.
+        If the call contradicts itself; and for the ledger, as for :func:`release`.
 
     Examples
     --------
@@ -173,11 +192,12 @@ def read_profile(
             where=where,
             count_users=count_users,
         )
-        return _of_parts(source, max_per_user, unit, limits, progress)
+    has_parts = is_parts(source)
     protection = Protection.of_profile(
         unit,
         user=user,
-        max_per_user=max_per_user,
+        max_per_user=None if has_parts else max_per_user,
+        max_count=max_count,
         order_by=order_by,
         order_key=order_key,
         keep_null=keep_null,
@@ -186,20 +206,80 @@ def read_profile(
     )
     if format is not None and format not in FORMATS:
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
+    choice = None if protection.choice is None else prepare_choice(protection.choice, protection.protected)
+    charging = recording_reading(
+        None if choice is None else choice.dearest.price,
+        (ledger, dataset, purpose, run_id),
+        settings={"label": label, "count": count, "user": user, "order_by": order_by, "where": protection.said_where},
+        refusal=_CHARGED_LATER,
+    )
+    if has_parts:
+        with charging as recorded, recorded.reading():
+            return _of_parts(source, max_per_user, _Reading(protection, choice, recorded, randomness), limits, progress)
     said = SaidOfRows(format, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits).as_counted()
-    labels = named.lone_labels(protection)
-    if labels is not None:
-        return _from_labels(labels, protection, notify)
-    shares = None if progress is None else Shares(progress)
-    choice = None if protection.choice is None else prepare_choice(protection.choice, protection.protected)
-    asks_again = count_users or choice is not None or (user is not None and notify is not None)
+    with charging as recorded, recorded.reading():
+        reading = _Reading(protection, choice, recorded, randomness)
+        labels = named.lone_labels(protection)
+        if labels is not None:
+            return _from_labels(labels, reading, notify)
+        return _of_source(named, reading, notify, None if progress is None else Shares(progress), count_users)
+
+
+class _Reading(NamedTuple):
+    """A reading under way: which rows count, how a bound is chosen, if it is, and where that was charged."""
+
+    protection: Protection
+    choice: PreparedChoice | None
+    recorded: Recorded | Unrecorded
+    randomness: RandomSource | None
+
+    def draw(self, sizes: Mapping[int, int]) -> PrivacyUnit:
+        """Choose the bound; every failure from here on may depend on it."""
+        assert self.choice is not None  # noqa: S101
+        self.recorded.keep()
+        return self.choice.draw(sizes, source=self.randomness)
+
+    def profile(self, pairs: list[tuple[int, int]], users: BoundedUnits | None = None) -> Profile:
+        """Return the profile of pairs of a count and a prevalence; a cap of labels is chosen by them."""
+        found: Counter[int] = Counter()
+        for count, prevalence in pairs:
+            found[count] += prevalence
+        counts, unit, choice = sorted(found), self.protection.unit, self.choice
+        if choice is not None and choice.unit.max_count is not None:
+            unit = self.draw(found)
+        return Profile(
+            counts,
+            [found[count] for count in counts],
+            unit=unit,
+            order_key=self.protection.order_key,
+            where=self.protection.said_where,
+            users=users,
+            choice=None if choice is None else choice.asked,
+            receipt=self.recorded.receipt,
+        )
+
+
+def _of_source(
+    named: Source,
+    reading: _Reading,
+    notify: Callable[[str], None] | None,
+    shares: Shares | None,
+    count_users: bool,  # noqa: FBT001
+) -> Profile:
+    protection = reading.protection
+    chooses = protection.user is not None and reading.choice is not None
+    asks_again = count_users or chooses or (protection.user is not None and notify is not None)
     with named.open(protection, twice=asks_again, progress=shares) as opened:
         kind = named.kind(opened.header, protection)
         columns = protection.columns(kind, opened.header)
-        if choice is not None:
-            most = choice.draw(sizes_of_users(opened.table, columns, choice.asked.largest), source=randomness)
-            protection, columns = protection.bounded_to(most), replace(columns, max_per_user=most)
+        if chooses:
+            largest = protection.protected.bound
+            protection = protection.bounded_to(reading.draw(sizes_of_users(opened.table, columns, largest)))
+            reading, columns = (
+                reading._replace(protection=protection),
+                replace(columns, max_per_user=protection.max_per_user),
+            )
         if kind.rows == "prevalences":
             pairs = _prevalences(opened.table, columns, kind, notify)
         elif kind.rows == "counts":
@@ -208,41 +288,24 @@ def read_profile(
             pairs = _events(opened, columns, notify, shares)
         # This query is last, so that data are refused for the same reasons as in every reading.
         users = bounded_units(opened.table, columns, *protection.bounded) if count_users else None
-    return _profile(
-        pairs, protection.unit, protection.order_key, protection.said_where, users, choice=protection.choice
-    )
-
-
-def _profile(
-    pairs: list[tuple[int, int]],
-    unit: PrivacyUnit | None,
-    key: str | None = None,
-    where: str | None = None,
-    users: BoundedUnits | None = None,
-    *,
-    choice: ChosenBound | None = None,
-) -> Profile:
-    found: Counter[int] = Counter()
-    for count, prevalence in pairs:
-        found[count] += prevalence
-    counts = sorted(found)
-    own: dict[str, Any] = {"order_key": key, "where": where, "users": users, "choice": choice}
-    return Profile(counts, [found[count] for count in counts], unit=unit, **own)
+    return reading.profile(pairs, users)
 
 
 def _of_parts(
     source: Any,
     max_per_user: int | ChosenBound | None,
-    unit: PrivacyUnit | None,
+    reading: _Reading,
     limits: EngineLimits | None,
     progress: Callable[[float], None] | None,
 ) -> Profile:
     if isinstance(max_per_user, ChosenBound):
         raise UsageError("Parts keep few items of each user: give the bound, or choose it from the events.")
     parts = Parts(source, check_bound(max_per_user))
-    unit = unit_of_profile(unit, parts.max_per_user)
+    unit = unit_of_profile(reading.protection.unit, parts.max_per_user)
     key = None if parts.max_per_user is None else parts.document.key
-    return _profile(parts.pairs(limits or NO_LIMITS, progress), unit, key, parts.document.where)
+    where = optional(parse_where)(parts.document.where)
+    protection = replace(reading.protection, unit=unit, order_key=key, where=where)
+    return reading._replace(protection=protection).profile(parts.pairs(limits or NO_LIMITS, progress))
 
 
 def _events(
@@ -280,8 +343,7 @@ def _counts(table: Any, columns: Columns, kind: RowKind, notify: Callable[[str],
     return profile_pairs([row[:3] for row in rows], keep_null=columns.keep_null, notify=notify)
 
 
-def _from_labels(labels: list[Any], protection: Protection, notify: Callable[[str], None] | None) -> Profile:
+def _from_labels(labels: list[Any], reading: _Reading, notify: Callable[[str], None] | None) -> Profile:
     texts = Counter(map(value_name, labels))
     rows = [(count, text is None, 1) for text, count in texts.items()]
-    pairs = profile_pairs(rows, keep_null=protection.keep_null, notify=notify)
-    return _profile(pairs, protection.unit)
+    return reading.profile(profile_pairs(rows, keep_null=reading.protection.keep_null, notify=notify))

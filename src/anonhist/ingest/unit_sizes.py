@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from anonhist.errors import DataError, UsageError
 from anonhist.ingest.group_names import GROUP, group_keys, in_few_groups_of_users, in_groups
+from anonhist.ingest.holders import holder_of
+from anonhist.ingest.locations import as_path
 from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of
-from anonhist.ingest.query import Columns, fetch, is_item, named_rows, whole_numbers
+from anonhist.ingest.query import (
+    Columns,
+    check_sums,
+    check_whole,
+    fetch,
+    is_item,
+    named_rows,
+    ranked_labels,
+    whole_numbers,
+)
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 
 
@@ -59,3 +72,65 @@ def sizes_of_users(table: Any, columns: Columns, largest: int) -> dict[int, int]
     found = fetch(sizes.select("size", "users", *flags))
     check_named(all(all(row[2:]) for row in found))
     return {int(size): int(many) for size, many, *_ in found}
+
+
+_ITEMS, _USERS = "items", "users"
+
+
+def sizes_from_file(path: str) -> dict[int, int]:
+    """Return how many users have each number of items, from a public file.
+
+    It has a column ``items``, and perhaps ``users``, how many users have that number; otherwise a row is one user.
+    """
+    with holder_of(as_path(path)).open() as opened:
+        names = opened.header.names
+        if _ITEMS not in names or set(names) - {_ITEMS, _USERS}:
+            raise UsageError(f"{path!r} must have the column {_ITEMS}, perhaps {_USERS}, and no others.")
+        opened.header.require(items=_ITEMS, **({"users": _USERS} if _USERS in names else {}))
+        held = [opened.header.in_table(name) for name in (_ITEMS, _USERS) if name in names]
+        rows = fetch(
+            opened.table.select(**{f"column{at}": as_text(opened.table, name) for at, name in enumerate(held)})
+        )
+    found: dict[int, int] = {}
+    for row in rows:
+        size, users = (_number(text, path) for text in (row[0], row[1] if len(row) > 1 else "1"))
+        found[size] = found.get(size, 0) + users
+    if not found:
+        raise UsageError(f"{path!r} lists no user: give each number of items a row.")
+    return found
+
+
+def _number(text: str | None, path: str) -> int:
+    if text is None or not (text.isascii() and text.isdigit() and 0 < len(text) < 17 and int(text)):
+        raise DataError(f"The columns {_ITEMS} and {_USERS} of {path!r} must hold whole numbers from 1 on, such as 12.")
+    return int(text)
+
+
+def sizes_of_labels(table: Any, columns: Columns, largest: PrivacyUnit) -> list[dict[int, int]]:
+    """Return, for each place up to ``largest.groups``, how many labels have each number of items in the group there.
+
+    Groups of a label are in the order of their hashes, so each number of groups keeps the first of them. Numbers above
+    the largest bound count as it. What every reading refuses is refused here, whatever bounds are chosen.
+    """
+    import narwhals as nw
+
+    rows = ranked_labels(table, columns, largest.groups)
+    wrong = [name for name in rows.collect_schema().names() if name in ("wrong", "size")]
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    items = nw.when(nw.col("count") > largest.bound).then(nw.lit(largest.bound)).otherwise(nw.col("count"))
+    sizes = rows.with_columns(items=items, is_null=nw.col("label").is_null())
+    checks = {"wrong": nw.col("wrong").sum(), "size": nw.col("size").max()} if wrong else {}
+    ends = {"least": nw.col("count").min(), "most": nw.col("count").max()}
+    grouped = sizes.group_by("rank", "items", "is_null", *flags).agg(labels=nw.len(), **ends, **checks)
+    found = fetch(grouped.select("rank", "items", "is_null", "labels", *ends, *checks, *flags))
+    known = 4 + len(ends)
+    check_named(all(all(row[known + len(checks) :]) for row in found))
+    if checks:
+        check_whole(columns.count, sum(int(row[known]) for row in found))
+        check_sums([(row[at], row[known + 1]) for row in found for at in (4, 5)])
+    places: list[dict[int, int]] = [{} for _ in range(largest.groups)]
+    for rank, size, is_null, labels, *_ in found:
+        if columns.keep_null or not is_null:
+            sizes_there = places[int(rank) - 1]
+            sizes_there[int(size)] = sizes_there.get(int(size), 0) + int(labels)
+    return places

@@ -1,6 +1,7 @@
 """The central model: frozen mechanisms that turn a private profile into a release."""
 
 from anonhist.mechanisms.additive import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
+from anonhist.mechanisms.bound_planning import BoundPlan, BoundPlanRow, plan_bounds
 from anonhist.mechanisms.comparison import METRICS, Comparison, ComparisonRow, Metric, Skipped, compare
 from anonhist.mechanisms.excess import ExcessMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters, calibrate, privacy_loss
@@ -11,9 +12,10 @@ from anonhist.mechanisms.exponential.partition import (
 )
 from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
 from anonhist.mechanisms.group_planning import GroupPlan, GroupPlanRow, GroupSize, plan_groups
+from anonhist.mechanisms.picking import MECHANISM_NAMES, choose
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.privhist import BudgetShares, PrivHistMechanism
-from anonhist.mechanisms.releasing import MECHANISM_NAMES, choose, release
+from anonhist.mechanisms.releasing import release
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles.chosen_bound import ChosenBound
@@ -21,6 +23,8 @@ from anonhist.profiles.chosen_bound import ChosenBound
 __all__ = [
     "MECHANISM_NAMES",
     "METRICS",
+    "BoundPlan",
+    "BoundPlanRow",
     "BoundedPartitionMechanism",
     "BudgetShares",
     "CentralMechanism",
@@ -47,6 +51,7 @@ __all__ = [
     "choose",
     "compare",
     "plan",
+    "plan_bounds",
     "plan_groups",
     "privacy_loss",
     "release",

@@ -212,7 +212,7 @@ class PrevalenceMechanism(AdditiveMechanism):
                 "privacy, `max_count` is the cap."
             )
         if self._gamma < SMALLEST_GAMMA:
-            least = short_decimal(self.epsilon / self._gamma)
+            least = short_decimal(self.whole_share * self.epsilon / self._gamma)
             raise UsageError(f"The prevalence mechanism needs an ε of at least {least}·2^-40, about {least}e-12.")
 
     @property

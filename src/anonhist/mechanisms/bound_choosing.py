@@ -1,4 +1,4 @@
-"""A private choice of how many items of each user count, which weighs rows left out against noise."""
+"""A private choice of how many items of each unit count, and in how many groups: rows left out against noise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from anonhist.mechanisms.choosing import draw_by_scores, nested_scores
+from anonhist.mechanisms.choosing import draw_by_scores, scores_apart
 from anonhist.mechanisms.planning import zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.skeletons import CentralMechanism
@@ -21,8 +21,9 @@ from anonhist.randomness import RandomSource, SystemSource
 
 # Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
 _MOST_SIMULATED = 10**6
-_RUNS = 8
-# Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely.
+RUNS = 8
+# Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely. A
+# margin for each doubling of the bound, or the sparse vector technique, erred more where a few units have most items.
 _CAUTION = 3
 # Public, so that everybody predicts the same noise.
 _SEED = 20261128
@@ -30,64 +31,85 @@ _SEED = 20261128
 
 @dataclass(frozen=True)
 class PreparedChoice:
-    """A choice, prepared without the data: for each candidate, the release and its predicted noise.
+    """A choice, prepared without the data: for each possible unit, the release and its predicted noise.
 
-    The loss of a bound m is ``q_m = noise_m − kept_m + 3·g·m/ε₁``, with ``kept_m = Σ_u min(T_u, m)``, T_u the number of
-    items of user u: rows left out are exactly the sorted ℓ1 distance between the profiles with and without the bound.
-    The last term is a margin: noise grows more slowly than m, so without it, far too large bounds are drawn often. One
-    user more, or another in the place of one, changes ``kept_i − kept_j`` for i > j by at most i − j (in each of g
-    groups: g times that), so ``s_i = max(0, max_j (q_i − q_j)/(g·|i − j|))`` by at most 1. The bound is drawn by
-    permute-and-flip (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
+    With bounds b = (m, g), the loss is ``q_b = noise_b − kept_b + 3·g·m/ε₁``, with ``kept_b = Σ_u Σ_{k≤g}
+    min(T_uk, m)``, T_uk the number of items of unit u in the k-th of its groups: items left out are exactly the sorted
+    ℓ1 distance between the profiles with and without the bounds. The last term is a margin: noise grows more slowly
+    than m, so without it, far too large bounds are drawn often. One unit more, or another in the place of one, changes
+    ``kept_b − kept_c`` by at most ``D_bc`` (:meth:`~anonhist.profiles.chosen_bound.Bounds.apart`; g·|m − m'| with one
+    g), so ``s_b = max(0, max_c (q_b − q_c)/D_bc)`` by at most 1. The bounds are drawn by permute-and-flip
+    (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
+
+    If groups alone are chosen, m = 1 in all of this, so that pairs of a label and a group are counted: their loss has a
+    lower sensitivity, and noise is divided by the number of items that a pair has in the public shape.
 
     Proof: docs/proofs/users.md, section 4.
     """
 
     asked: ChosenBound
     unit: PrivacyUnit
-    releases: Mapping[int, PreparedRelease]
-    noise: Mapping[int, int]
+    releases: Mapping[PrivacyUnit, PreparedRelease]
+    noise: Mapping[PrivacyUnit, int]
+
+    @property
+    def units(self) -> list[PrivacyUnit]:
+        """The unit with each possible bound, the largest last."""
+        return [*self.releases]
 
     @property
     def dearest(self) -> PreparedRelease:
         """The release whose cost is charged, for the largest bound: its guarantee covers every choice."""
-        return self.releases[max(self.releases)]
+        return self.releases[self.units[-1]]
 
     @property
     def reason(self) -> str:
         """What will be chosen, in a sentence, before it is."""
-        listed = ", ".join(f"{each:,}" for each in self.releases)
+        among, spent = self.asked.chosen_of(self.units), short_decimal(self.asked.spent)
         return (
-            f"The bound will be chosen privately among {listed}, with ε = {short_decimal(self.asked.spent)}; the "
-            "guarantee holds for each of them, and the mechanism is that of the largest."
+            f"The bound will be chosen privately among {among}, with ε = {spent}; the guarantee holds for each of "
+            "them, and the mechanism is that of the largest."
         )
 
-    def losses(self, sizes: Mapping[int, int]) -> list[Fraction]:
-        """Return the loss of each candidate, given how many users have each number of items; private."""
-        kept = [sum(min(items, bound) * users for items, users in sizes.items()) for bound in self.releases]
-        margin = _CAUTION * self.unit.groups / self.asked.spent
-        return [self.noise[bound] - own + bound * margin for bound, own in zip(self.releases, kept, strict=True)]
+    def losses(self, *places: Mapping[int, int]) -> list[Fraction]:
+        """Return the loss of each candidate; private.
+
+        Parameters
+        ----------
+        places
+            How many units have each number of items. If groups are chosen, one mapping for the first group of each
+            unit, one for the second, and so on.
+        """
+        margin, found = _CAUTION / self.asked.spent, []
+        for unit, noise in self.noise.items():
+            most, groups = self.asked.weighed(unit)
+            counted = places if self.asked.group_candidates is None else places[:groups]
+            kept = sum(min(items, most) * units for sizes in counted for items, units in sizes.items())
+            found.append(noise - kept + most * groups * margin)
+        return found
 
     @property
     def rate(self) -> Fraction:
         """The rate at which scores are weighed: ε₁/2."""
         return self.asked.spent / 2
 
-    def scores(self, sizes: Mapping[int, int]) -> list[Fraction]:
-        """Return the score of each candidate, which one user changes by at most 1; private."""
-        return nested_scores(self.losses(sizes), [bound * self.unit.groups for bound in self.releases])
+    def scores(self, *places: Mapping[int, int]) -> list[Fraction]:
+        """Return the score of each candidate, which one unit changes by at most 1; private."""
+        bounds, relation = [self.asked.weighed(unit) for unit in self.releases], self.asked.relation
+        return scores_apart(self.losses(*places), lambda one, other: bounds[one].apart(bounds[other], relation))
 
-    def draw(self, sizes: Mapping[int, int], *, source: RandomSource | None = None) -> int:
-        """Spend ε₁ once: choose a bound.
+    def draw(self, *places: Mapping[int, int], source: RandomSource | None = None) -> PrivacyUnit:
+        """Spend ε₁ once: choose a bound, and return the unit with it.
 
         Parameters
         ----------
-        sizes
-            How many users have each number of items: private. Numbers above the largest candidate count as it.
+        places
+            As for :meth:`losses`: private. Numbers above the largest candidate count as it.
         source
             Privacy randomness; the operating system's by default.
         """
-        drawn = draw_by_scores(self.scores(sizes), self.rate, source=source or SystemSource())
-        return [*self.releases][drawn]
+        drawn = draw_by_scores(self.scores(*places), self.rate, source=source or SystemSource())
+        return self.units[drawn]
 
 
 def prepare_choice(
@@ -100,17 +122,18 @@ def prepare_choice(
     """
     releases = possible_releases(asked, unit, wanted)
     items = -(-asked.expected_items // profiles)
-    noise = {bound: profiles * _noise(each.mechanism, items) for bound, each in releases.items()}
+    per = _items_of_a_label(asked.candidates[0], items) if asked.is_of_groups_alone else 1
+    noise = {bound: profiles * _noise(each.mechanism, items) // per for bound, each in releases.items()}
     return PreparedChoice(asked, unit, releases, noise)
 
 
 def possible_releases(
     asked: ChosenBound, unit: PrivacyUnit, wanted: AskedRelease | None = None
-) -> dict[int, PreparedRelease]:
+) -> dict[PrivacyUnit, PreparedRelease]:
     """Return the release for each candidate; those that would need a larger ε are left out, whatever the data.
 
-    ``unit`` is a user with at most as many items as the largest candidate; ``wanted`` the release to make then, by
-    default one with the request's own budget and mechanism.
+    ``unit`` is one with the bounds of the largest candidate; ``wanted`` the release to make then, by default one with
+    the request's own budget and mechanism.
 
     Raises
     ------
@@ -127,15 +150,33 @@ def largest_unit(choice: ChosenBound, read_for: PrivacyUnit, asked: PrivacyUnit 
     A unit that is ``asked`` is refused: whether it is the chosen one must not decide about a refusal.
     """
     refuse_unit(asked)
-    return replace(read_for, bound=max(possible_releases(choice, read_for)))
+    return [*possible_releases(choice, read_for)][-1]
+
+
+def _items_of_a_label(most: int, items: int) -> Fraction:
+    """Return how many items a label has in the public shape, at most ``most`` of each."""
+    shape = zipf_profile(min(items, _MOST_SIMULATED))
+    return Fraction(int(np.minimum(shape.counts, most) @ shape.prevalences), shape.num_labels)
+
+
+def _noise(mechanism: CentralMechanism, items: int) -> int:
+    """Return the sorted ℓ1 error to expect for a public number of items, as a whole number."""
+    return sum(_runs_on(mechanism, items)) // RUNS
+
+
+def noise_of(mechanism: CentralMechanism, items: int) -> tuple[float, float]:
+    """Return the same with its standard error."""
+    runs = _runs_on(mechanism, items)
+    return float(_noise(mechanism, items)), float(np.std(runs, ddof=1)) / RUNS**0.5
 
 
 @lru_cache(maxsize=2 * MOST_CANDIDATES)
-def _noise(mechanism: CentralMechanism, items: int) -> int:
-    """Return the sorted ℓ1 error to expect for a public number of items: simulated, and then a whole number."""
+def _runs_on(mechanism: CentralMechanism, items: int) -> tuple[int, ...]:
+    """Return the sorted ℓ1 errors of simulated runs, scaled to the number of items."""
     simulated = min(items, _MOST_SIMULATED)
-    shape = zipf_profile(simulated)
+    shape = mechanism.admit(zipf_profile(simulated))
     # No private data depend on this generator.
-    runs = mechanism.simulate(shape, size=_RUNS, rng=np.random.default_rng(_SEED))
-    total = sum(sorted_l1(shape, run) for run in runs)
-    return total * math.isqrt(10**6 * items // simulated) // (10**3 * _RUNS)
+    runs = mechanism.simulate(shape, size=RUNS, rng=np.random.default_rng(_SEED))
+    # With capped counts, noise hardly depends on the number of items.
+    growth = 10**3 if mechanism.unit.max_count is not None else math.isqrt(10**6 * items // simulated)
+    return tuple(sorted_l1(shape, run) * growth // 10**3 for run in runs)

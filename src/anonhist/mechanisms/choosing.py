@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 
@@ -36,12 +35,14 @@ def least_loss(
 
 
 def draw_by_scores(found: Sequence[Fraction], rate: Fraction, *, source: RandomSource) -> int:
-    """Draw the place of a candidate by permute-and-flip, as :func:`least_loss` does, given scores of which one is 0.
+    """Draw the place of a candidate by permute-and-flip, as :func:`least_loss` does, given scores.
 
-    If neighbors change each score by at most 1, this is ``2·rate``-differentially private. All coins are drawn,
-    whatever they show; the time of a coin depends slightly on its score.
+    Those that count are above the least score. If neighbors change each score by at most 1, this is
+    ``2·rate``-differentially private. All coins are drawn, whatever they show; the time of a coin depends slightly on
+    its score.
     """
-    drawn = [place for place, score in enumerate(found) if bernoulli_exp(rate * score, 1, source=source)[0]]
+    least = min(found)
+    drawn = [place for place, score in enumerate(found) if bernoulli_exp(rate * (score - least), 1, source=source)[0]]
     return drawn[int(uniform_integers(len(drawn), 1, source=source)[0])]
 
 
@@ -51,30 +52,31 @@ def scores(losses: Sequence[Fraction | int], sensitivities: Sequence[int]) -> li
     return [max(Fraction(loss - other) / max(bound, beside) for other, beside in pairs) for loss, bound in pairs]
 
 
-def nested_scores(losses: Sequence[Fraction | int], bounds: Sequence[int]) -> list[Fraction]:
-    """Return ``s_i = max(0, max_j (q_i − q_j) / |m_i − m_j|)`` for distinct bounds m_i: 0 for the least loss.
+def scores_apart(losses: Sequence[Fraction | int], apart: Callable[[int, int], int]) -> list[Fraction]:
+    """Return ``s_i = max(0, max_j (q_i − q_j) / D_ij)``, with ``D_ij = apart(i, j)`` > 0: 0 for the least loss.
 
-    If neighbors change ``q_i − q_j`` by at most ``|m_i − m_j|``, as where each bound keeps a part of what the next one
-    keeps, they change scores by at most 1.
+    If neighbors change ``q_i − q_j`` by at most D_ij, they change scores by at most 1.
     """
-    pairs = list(zip(losses, bounds, strict=True))
+    places = range(len(losses))
     return [
-        max(Fraction(loss - other) / abs(bound - beside) if bound != beside else Fraction(0) for other, beside in pairs)
-        for loss, bound in pairs
+        max(Fraction(losses[i] - losses[j]) / apart(i, j) if i != j else Fraction(0) for j in places) for i in places
     ]
 
 
 def least_loss_pmf(losses: Sequence[Fraction | int], sensitivities: Sequence[int], rate: Fraction) -> Floats:
-    """Return the probability of each of a few candidates, shape (k,), by adding up all 2^k sets of entrants."""
+    """Return the probability of each candidate, shape (k,)."""
     return pmf_by_scores(scores(losses, sensitivities), rate)
 
 
 def pmf_by_scores(found: Sequence[Fraction], rate: Fraction) -> Floats:
     """Return the probability of each place that :func:`draw_by_scores` may draw, shape (k,)."""
-    chances = [math.exp(-rate * score) for score in found]
+    least = min(found)
+    chances = [math.exp(-rate * (score - least)) for score in found]
     total = np.zeros(len(chances))
-    for entrants in product((False, True), repeat=len(chances)):
-        if any(entrants):
-            chance = math.prod(each if enters else 1 - each for each, enters in zip(chances, entrants, strict=True))
-            total += chance * np.array(entrants) / sum(entrants)
+    for place, chance in enumerate(chances):
+        # How many others enter, 0, 1, …: the place is drawn from these and itself.
+        others = np.ones(1)
+        for other in (*chances[:place], *chances[place + 1 :]):
+            others = np.convolve(others, (1 - other, other))
+        total[place] = chance * float(others @ (1 / np.arange(1, others.size + 1)))
     return total

@@ -15,14 +15,8 @@ from anonhist.catalogue import PUBLIC_NUMBERS, MechanismName, takers
 from anonhist.errors import DataError, UsageError, kind_of, spell_out
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
+from anonhist.mechanisms.picking import MECHANISM_NAMES, check_name, choose, mechanism_class, named_mechanism
 from anonhist.mechanisms.privhist import BudgetShares
-from anonhist.mechanisms.releasing import (
-    MECHANISM_NAMES,
-    check_name,
-    choose,
-    mechanism_class,
-    named_mechanism,
-)
 from anonhist.mechanisms.setting import Setting, check_relation, check_unit, whole_items
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share

@@ -15,9 +15,11 @@ from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.kinds import Printed, Tabular
+from anonhist.mechanisms.bound_choosing import PreparedChoice
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
+from anonhist.mechanisms.picking import choose
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
-from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease, choose
+from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.setting import check_unit
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.numeric.pulse import tell_share
@@ -379,6 +381,13 @@ def prepare_groups(
     for budget in prepared.epsilons:
         prepared.made(budget, prepared.unit)
     return prepared
+
+
+def price_of_choice(choice: PreparedChoice) -> Price:
+    """Return the cost of choosing a bound and of the release of groups after it, whatever bound is chosen."""
+    asked, unit = choice.asked, choice.units[-1]
+    wanted = AskedRelease(asked.epsilon, unit, asked.relation, asked.mechanism)
+    return prepare_groups(wanted, unit, choice=asked).price(None)
 
 
 def parse_level_shares(

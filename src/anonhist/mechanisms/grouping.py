@@ -108,7 +108,7 @@ def release_groups(
     ledger, dataset, purpose, run_id
         The ledger to charge before any group is released, as for :func:`release`. The cost of finding groups is charged
         with it, unless :func:`read_groups` has charged it: then both charges must be to the same data set of one
-        ledger.
+        ledger. If that charged everything, for a chosen bound, one release completes that charge.
 
     Returns
     -------
@@ -170,6 +170,7 @@ def release_groups(
         lambda receipt: release_prepared(
             grouped, prepared, consistent=consistent, source=source, progress=progress
         ).with_receipt(receipt),
+        earlier=None if grouped.choice is None else grouped.receipt,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import Printed, Tabular
-from anonhist.mechanisms.releasing import choose
+from anonhist.mechanisms.picking import choose
 from anonhist.mechanisms.setting import whole_items
 from anonhist.numeric.arrays import Floats
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number

@@ -21,7 +21,7 @@ from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, short_decima
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
-from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
+from anonhist.releases.evidence import NUMBER_OF_ITEMS, Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.made import check_numbers
 
 MOST_LABELS = 2**61
@@ -413,7 +413,7 @@ class PrivHistMechanism(CentralMechanism):
     def guarantee(self) -> Guarantee:
         """The guarantee of one release, with the budget of each step."""
         shares = self.shares
-        steps = [("the number of items", shares.items), ("small and large counts", shares.cut)]
+        steps = [(NUMBER_OF_ITEMS, shares.items), ("small and large counts", shares.cut)]
         if self.epsilon_per_cell <= 1:
             steps.append(("sums over blocks of counts", shares.blocks))
         spending = tuple((purpose, share * self.epsilon) for purpose, share in steps)

@@ -9,15 +9,13 @@ from typing import Any, overload
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
-from anonhist.catalogue import MECHANISMS, MechanismName, load
-from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.additive import PrevalenceMechanism
+from anonhist.catalogue import MechanismName
+from anonhist.errors import UsageError
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
-from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE, FamilyParameters
-from anonhist.mechanisms.exponential.partition import PartitionMechanism
-from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
+from anonhist.mechanisms.exponential.calibration import FamilyParameters
+from anonhist.mechanisms.picking import MECHANISM_NAMES, after_choice, check_options, choose, named_mechanism
 from anonhist.mechanisms.privhist import BudgetShares
-from anonhist.mechanisms.setting import CHOSEN_BY_NAME, check_profile, check_relation, check_unit, whole_items
+from anonhist.mechanisms.setting import check_profile, check_unit, whole_items
 from anonhist.mechanisms.skeletons import CentralMechanism, Released
 from anonhist.privacy import (
     EpsilonLike,
@@ -34,129 +32,12 @@ from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.content import charged
 
-MECHANISM_NAMES = ("auto", *MECHANISMS)
-
-
-def mechanism_class(name: str) -> type[CentralMechanism]:
-    """Return the class of a mechanism (not ``auto``), and load it if necessary."""
-    found: type[CentralMechanism] = load(MECHANISMS[name].home)
-    return found
-
-
-def check_name(name: str) -> None:
-    """Refuse a name that is neither ``auto`` nor that of a mechanism."""
-    if name not in MECHANISM_NAMES:
-        raise UsageError(f"There is no mechanism called {name!r:.80}; choose one of {', '.join(MECHANISM_NAMES)}.")
-
-
-def check_options(name: str, options: Mapping[str, object]) -> None:
-    """Refuse options that a mechanism does not take, and require those that it needs."""
-    own = {} if name == "auto" else mechanism_class(name).own_options()
-    foreign = sorted(options.keys() - own.keys())
-    if foreign:
-        message = f"`{foreign[0]}` does not apply to `mechanism={name!r}`; leave it out, or choose another mechanism."
-        raise UsageError(message)
-    missing = [option for option, required in own.items() if required and option not in options]
-    if missing:
-        raise UsageError(f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed.")
-
-
-def named_mechanism(
-    name: str, epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
-) -> CentralMechanism:
-    """Make a mechanism by name (not ``auto``), with its options."""
-    check_name(name)
-    check_options(name, options)
-    return mechanism_class(name)(epsilon, unit, relation, **options)
-
-
-def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMechanism:
-    """Rebuild a mechanism from its name and public parameters, as a release file records them."""
-    if name not in MECHANISMS:
-        raise DataError(f"The file names a mechanism unknown to this version: {name!r:.80}.")
-    try:
-        return mechanism_class(name).from_parameters(parameters)
-    except UsageError as error:
-        raise DataError(f"The parameters of the {name} mechanism in the file are invalid: {error}") from None
-
-
-# Just above ln 3 = 1.0986…: from here on, the partition mechanism uses the whole budget.
-_WHOLE_BUDGET = Fraction(11, 10)
 _NEEDS_USERS = (
     "`excess_share` estimates what a bound left out: it needs a label unit, or the number of items of each user: read "
     "the profile with `user`, `max_per_user` and `count_users=True`."
 )
 _NO_EPSILON = "`epsilon` is missing: give the privacy budget, such as `epsilon=1`; there is no default."
 _DIVIDES = "`excess_share` splits ε: give `epsilon`, and the mechanism by its name."
-
-
-def choose(
-    *,
-    epsilon: EpsilonLike,
-    unit: PrivacyUnit,
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    expected_items: int | None = None,
-) -> tuple[CentralMechanism, str]:
-    """Pick a mechanism by the guarantee and public hints alone; also return the reason, in one sentence.
-
-    With label privacy, it is the prevalence mechanism. Otherwise it depends on ε/Δ, where Δ is
-    ``l1_sensitivity``. From 1.1 on (if ε is at most 20) it is the partition mechanism, which uses the whole budget
-    there; below, it is the Frobenius mechanism. Each had the lowest error in its range on all real data tried, from 168
-    to 725 million items, so a private choice would gain nothing, and no budget is spent on choosing. The rule is for
-    data with a heavy tail: if all counts differ, the Frobenius mechanism has an error one eighth lower above 1.1, too
-    (docs/benchmarks/accuracy.md).
-
-    Parameters
-    ----------
-    epsilon, unit, relation
-        The guarantee, as in :func:`release`.
-    expected_items
-        A public guess of n: above 2⁴⁰, where the partition mechanism's errors may not be simulated, the Frobenius
-        mechanism is picked for every ε.
-
-    Returns
-    -------
-    mechanism, reason
-
-    Raises
-    ------
-    UsageError
-        If ε, the unit or the guess is impossible.
-
-    Examples
-    --------
-    >>> mechanism, _ = choose(epsilon="0.5", unit=PrivacyUnit.item())
-    >>> mechanism.name
-    'frobenius'
-    """
-    budget, cells = parse_epsilon(epsilon), check_unit(unit).max_distance * check_relation(relation).distance
-    items = None if expected_items is None else whole_items(expected_items, name="expected_items")
-    if unit.max_count is not None:
-        return PrevalenceMechanism(budget, unit, relation), "With label privacy, noise is added to the prevalences."
-    per_cell = budget / cells
-    compared, why = _compared(unit, relation)
-    least = f"The {{}} mechanism has the lowest error on real data where {compared} is {{}} 1.1 (here "
-    least += f"{short_decimal(per_cell)}{why})."
-    if items is not None and items > MAX_DURFEE_SIZE**2:
-        reason = "More than 2^40 items are expected, for which the partition mechanism may have no intervals."
-    elif per_cell < _WHOLE_BUDGET:
-        reason = least.format("Frobenius", "below")
-    elif budget > LARGEST_EPSILON:
-        reason = f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}."
-    else:
-        reason = least.format("partition", "at least")
-        return PartitionMechanism(budget, unit, relation), reason
-    return FrobeniusMechanism(budget, unit, relation), reason
-
-
-def _compared(unit: PrivacyUnit, relation: NeighboringRelation) -> tuple[str, str]:
-    """Return the text of ε/Δ, which is compared with 1.1, and a clause on what one unit may change, if Δ is not 1."""
-    cells = unit.max_distance * relation.distance
-    if cells == 1:
-        return "ε", ""
-    one = f"replacing {unit.one} changes" if relation is NeighboringRelation.SUBSTITUTE else f"{unit.one} changes"
-    changes = one if relation is NeighboringRelation.SUBSTITUTE or unit.max_items is None else f"{unit.one} has"
-    return f"ε per {unit.part}", f", as {changes} up to {cells:,} {unit.part}s"
 
 
 @overload
@@ -264,7 +145,8 @@ def release(
         Privacy randomness; the operating system's by default.
     ledger
         The ledger to charge before any noise is drawn, or its address; by default the one in the environment variable
-        ``ANONHIST_LEDGER``, if any. A release that fails after that stays charged.
+        ``ANONHIST_LEDGER``, if any. A release that fails after that stays charged. A profile that was charged when it
+        was read needs the same ledger and data set: one release completes that charge, and costs nothing more.
     dataset
         With a ledger: the name of the data set.
     purpose
@@ -316,13 +198,14 @@ def release(
     if (choice := profile.choice) is not None:
         refuse_unit(unit)
         possible = choice.possible(profile.unit, lambda of_bound: asked.prepared(of_bound, choice=choice))
-        charge = possible[max(possible)]
+        *_, charge = possible.values()
     own = {"excess_share": excess_share, "excess_cap": excess_cap, "where": profile.where}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
     return charged(
         account,
         charge.price,
         lambda receipt: replace(prepared.release(profile, source=source), receipt=receipt),
+        earlier=profile.receipt,
     )
 
 
@@ -452,17 +335,8 @@ class AskedRelease:
                 "The bound was chosen for another release: give the epsilon, relation and mechanism of that choice, "
                 f"ε = {short_decimal(choice.epsilon)} and {choice.mechanism!r}."
             )
-        if choice.mechanism == "auto":
-            made, why = choose(
-                epsilon=choice.rest, unit=read_for, relation=self.relation, expected_items=choice.expected_items
-            )
-        else:
-            made, why = named_mechanism(choice.mechanism, choice.rest, read_for, self.relation, {}), CHOSEN_BY_NAME
-        listed = ", ".join(f"{each:,}" for each in choice.candidates)
-        how = f"The bound of {read_for.bound:,} was chosen privately among {listed}, with ε = "
-        return PreparedRelease(
-            replace(made, bound_choice=choice), f"{how}{short_decimal(choice.spent)}. {why}", None, runs
-        )
+        made, why = after_choice(choice, read_for)
+        return PreparedRelease(made, f"{choice.told(read_for)} {why}", None, runs)
 
     def _own_mechanism(self, share: Fraction, given: Mapping[str, object]) -> CentralMechanism:
         """Return the given mechanism object, or refuse options that it does not take."""

@@ -98,13 +98,8 @@ class Setting:
 
     def __post_init__(self) -> None:
         if self.bound_choice is not None:
-            if (
-                not isinstance(self.bound_choice, ChosenBound)
-                or self.unit.max_items not in self.bound_choice.candidates
-            ):
-                raise UsageError(
-                    "`bound_choice` must be a ChosenBound, and the number of items of a user a candidate of it."
-                )
+            if not isinstance(self.bound_choice, ChosenBound) or not self.bound_choice.includes(self.unit):
+                raise UsageError("`bound_choice` must be a ChosenBound, and the bound of the unit a candidate of it.")
             if self.bound_choice.relation is not self.relation:
                 raise UsageError("The bound was chosen for another relation: give the same to both.")
             if self.epsilon != self.bound_choice.rest:
@@ -113,10 +108,16 @@ class Setting:
                     f"{short_decimal(self.bound_choice.rest)}."
                 )
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
+            least = self.smallest_epsilon_per_cell * self.l1_sensitivity
             raise UsageError(
-                f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
-                f"{short_decimal(self.smallest_epsilon_per_cell * self.l1_sensitivity)}, or protect a smaller unit."
+                f"`epsilon` = {short_decimal(self.epsilon * self.whole_share)} is too small for {self.unit}: give at "
+                f"least {short_decimal(least * self.whole_share)}, or protect a smaller unit."
             )
+
+    @property
+    def whole_share(self) -> Fraction:
+        """The whole budget, with that of a choice of the bound, over ε."""
+        return Fraction(1) if self.bound_choice is None else self.bound_choice.epsilon / self.epsilon
 
     @property
     def l1_sensitivity(self) -> int:
@@ -223,8 +224,8 @@ class Setting:
             )
         if profile.choice not in (None, self.bound_choice):
             raise UsageError(
-                "A share of the budget chose how many items of each user are in the profile: call the "
-                "function release with the whole `epsilon`, which states that share, too."
+                f"A share of the budget chose how many items of each {profile.unit.kind} count: call the function "
+                "release with the whole `epsilon`, which states that share, too."
             )
 
     def admit(self, profile: Profile) -> Profile:

@@ -175,7 +175,8 @@ class GroupedProfile(ByGroup[Profile]):
     finding
         What was spent on finding the groups, if they were found in the data: ``epsilon``, ``delta`` and ``relation``.
     receipt
-        Where that was charged, if a ledger was used: a release then charges only its own cost.
+        Where that was charged, if a ledger was used: a release then charges only its own cost. If a bound was chosen,
+        where all was charged: one release completes that charge.
     levels
         What totals count, if they are released, too.
     above
@@ -184,7 +185,7 @@ class GroupedProfile(ByGroup[Profile]):
     units
         The number of groups, or of items, of each user or label before the bound, if that was counted.
     choice
-        How the number of items of each user was chosen, if a share of the budget was spent on it.
+        How the bounds were chosen, if a share of the budget was spent on it.
 
     Raises
     ------
@@ -240,8 +241,8 @@ class GroupedProfile(ByGroup[Profile]):
             for group, each in profiles.items()
         }
         super().__init__(by, known)
-        if receipt is not None and finding is None:
-            raise UsageError("A receipt is for groups that were found: listed ones cost nothing.")
+        if receipt is not None and finding is None and choice is None:
+            raise UsageError("A receipt is for groups that were found, or a chosen bound: others cost nothing.")
         depths = range(len(by)) if levels is Levels.CROSSING else ()
         if [each.by for each in above] != [tuple(by[:depth]) for depth in depths]:
             raise UsageError("Crossing levels group by none of the columns, by the first, and so on.")

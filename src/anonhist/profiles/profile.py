@@ -13,6 +13,7 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Converted, frozen, named, optional
 from anonhist.numeric.arrays import sum_equal
@@ -106,6 +107,8 @@ class BoundedUnits:
 _ITEM = PrivacyUnit.item()
 # A label that differs from all others.
 _MISSING = object()
+# What a profile keeps beside its numbers and its unit.
+_KEPT = ("order_key", "where", "users", "choice", "receipt")
 
 
 class Profile:
@@ -132,8 +135,10 @@ class Profile:
     users
         The number of items of each user before some were left out, if that was counted.
     choice
-        How the number of items of each user was chosen, if a share of the budget was spent on it: a release spends it,
+        How the number of items of each unit was chosen, if a share of the budget was spent on it: a release spends it,
         too, and states both.
+    receipt
+        Where both were charged, if a ledger was used when a bound was chosen: one release completes that charge.
 
     Attributes
     ----------
@@ -154,7 +159,8 @@ class Profile:
     users : BoundedUnits or None
         As given; as private as the counts. Released profiles have None. Equal profiles may differ in it.
     choice : ChosenBound or None
-        As given. Equal profiles may differ in it.
+    receipt : Receipt or None
+        As given. Equal profiles may differ in them.
 
     Raises
     ------
@@ -181,6 +187,7 @@ class Profile:
     where: str | None
     users: BoundedUnits | None
     choice: ChosenBound | None
+    receipt: Receipt | None
     _cumulative: NDArray[np.int64]
 
     def __init__(
@@ -193,6 +200,7 @@ class Profile:
         where: str | None = None,
         users: BoundedUnits | None = None,
         choice: ChosenBound | None = None,
+        receipt: Receipt | None = None,
     ) -> None:
         """Check and freeze the counts and their prevalences."""
         if unit is not None and not isinstance(unit, PrivacyUnit):
@@ -204,6 +212,8 @@ class Profile:
             )
         if choice is not None and not isinstance(choice, ChosenBound):
             raise UsageError(f"`choice` must be a ChosenBound, not {kind_of(choice)}.")
+        if receipt is not None and (choice is None or not isinstance(receipt, Receipt)):
+            raise UsageError("A receipt is for a bound that was chosen: all other reading costs nothing.")
         count = whole_numbers(counts, name="count")
         prevalence = whole_numbers(prevalences, name="prevalence")
         if count.shape != prevalence.shape:
@@ -229,6 +239,7 @@ class Profile:
             where=optional(where_text)(where),
             users=users,
             choice=choice,
+            receipt=receipt,
         )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -444,12 +455,7 @@ class Profile:
         return self._rebuilt_for(self.unit), (self.counts, self.prevalences)
 
     def _rebuilt_for(self, unit: PrivacyUnit) -> partial[Self]:
-        own: dict[str, Any] = {
-            "order_key": self.order_key,
-            "where": self.where,
-            "users": self.users,
-            "choice": self.choice,
-        }
+        own: dict[str, Any] = {name: getattr(self, name) for name in _KEPT}
         return partial(type(self), unit=unit, **own)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.accounting import Receipt, Released
 from anonhist.accounting.entry import canonical
-from anonhist.accounting.recording import Account, Price, recording
+from anonhist.accounting.recording import Account, Price, completing, recording
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.cumulative import CumulativeRelease, Windows, in_groups
 from anonhist.releases.error import ReleaseError
@@ -46,9 +46,18 @@ def content_digest(released: AnyRelease) -> str:
     return digest_of(content(released))
 
 
-def charged(account: Account | None, price: Callable[[], Price], make: Callable[[Receipt | None], Made]) -> Made:
-    """Charge a release of private data in memory, make it with its receipt, and complete the charge."""
-    with recording(account, price) as recorded:
+def charged(
+    account: Account | None,
+    price: Callable[[], Price],
+    make: Callable[[Receipt | None], Made],
+    *,
+    earlier: Receipt | None = None,
+) -> Made:
+    """Charge a release of private data in memory, make it with its receipt, and complete the charge.
+
+    One that was charged ``earlier``, when its data were read, only completes that charge.
+    """
+    with recording(account, price) if earlier is None else completing(account, earlier) as recorded:
         # Whatever fails from here on may depend on the data.
         recorded.keep()
         released = make(recorded.receipt)

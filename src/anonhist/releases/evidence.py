@@ -152,13 +152,18 @@ def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.flo
     return np.maximum(low, 0.0), np.maximum(middle + half, np.nextafter(middle, np.inf))
 
 
+# The step of a guarantee that is spent on n.
+NUMBER_OF_ITEMS = "the number of items"
+
+
 def released_on_its_own(items: int, guarantee: Guarantee) -> Estimate:
-    """Return n with a 95% interval, if the first step of a guarantee was spent on it: its noise has a public rate.
+    """Return n with a 95% interval, if a step of a guarantee was spent on it: its noise has a public rate.
 
     Two-sided geometric noise of rate γ is farther than B from zero with a chance of ``2p^(B+1)/(1 + p)``, p = e^(−γ).
     """
     sensitivity = guarantee.unit.max_distance * guarantee.relation.distance
-    rate = float(guarantee.spending[0][1] / sensitivity)
+    # A chosen bound has a step before it.
+    rate = float(dict(guarantee.spending)[NUMBER_OF_ITEMS] / sensitivity)
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-rate))) / rate) - 1)
     ends = max(0.0, float(items - reach)), float(items + reach)
     deviation = math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)

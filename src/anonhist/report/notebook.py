@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from anonhist.mechanisms import GroupPlan
+    from anonhist.mechanisms.bound_planning import BoundPlan, BoundPlanRow
     from anonhist.mechanisms.planning import Plan, PlanRow
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release
@@ -288,6 +289,37 @@ def plan_rows(planned: Iterable[PlanRow]) -> list[tuple[str, ...]]:
 def plan_cell(planned: Plan) -> Cell:
     """Return the cell of a plan."""
     return Cell(title="Plan of a release", head=PLAN_HEADS, rows=plan_rows(planned), told=[("Error", EXPECTED)])
+
+
+BOUND_PLAN_HEADS = ("epsilon", "bound", "share of epsilon", "left out", *PLAN_HEADS[3:], "best")
+
+
+def bound_plan_rows(planned: Iterable[BoundPlanRow]) -> list[tuple[str, ...]]:
+    """Return the rows of a plan of bounds: given ones, then chosen ones with their likeliest number."""
+    return [
+        (
+            short_decimal(row.epsilon),
+            f"{row.bound:,}" if not row.bound_share else f"auto, {row.bound:,} in {percent(row.probability)}",
+            short_decimal(row.bound_share) if row.bound_share else "–",
+            f"{row.left_out:,.0f}",
+            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
+            percent(row.relative_error),
+            "yes" if row.is_best else "",
+        )
+        for row in planned
+    ]
+
+
+BOUND_PLAN_NOTES = (
+    ("Error", f"{EXPECTED[:-1]}, from the data before items were left out."),
+    ("Auto", "the likeliest bound, with its probability; the error is the mean over all."),
+)
+
+
+def bound_plan_cell(planned: BoundPlan) -> Cell:
+    """Return the cell of a plan of bounds."""
+    rows = bound_plan_rows(planned)
+    return Cell(title="Plan of a bound", head=BOUND_PLAN_HEADS, rows=rows, told=[*BOUND_PLAN_NOTES])
 
 
 def group_heads(planned: GroupPlan) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
 from anonhist.terminal.decorators import Number, OneOf, WholeNumber, as_one, catalogue_option, given_alone, listed
 from anonhist.terminal.destinations import AskedPage, Outputs
-from anonhist.terminal.protection import MostItems, Protection, bound_options
+from anonhist.terminal.protection import Most, Protection, bound_options
 from anonhist.terminal.reading import Format, reading_of
 
 # The help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
@@ -158,7 +158,7 @@ def _max_per_user_option(told: str) -> Callable[[Any], Any]:
 
 _max_or_auto_option = click.option(
     "--max-per-user",
-    type=MostItems(),
+    type=Most("items of users"),
     metavar="M|auto|from:FILE",
     help="Count at most M items of each user; protects users instead of single items. auto: choose M privately, with a "
     "share of epsilon, by weighing rows left out against noise; requires --expected-items. The stated errors do not "
@@ -168,6 +168,12 @@ _max_or_auto_option = click.option(
 
 _max_count_option = click.option(
     "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
+)
+_count_or_auto_option = click.option(
+    "--max-count",
+    type=Most("items of labels"),
+    metavar="C|auto|from:FILE",
+    help="With --unit label: counts of C or more are merged. auto and from:FILE: as for --max-per-user.",
 )
 # For commands that add no noise, which protect nobody.
 users_option = as_one("protection", _max_per_user_option("Count at most M items of each user."), made=Protection.of)
@@ -195,11 +201,12 @@ def protection_options(
     ``has_name`` adds --unit-name, ``may_choose`` the choice of a bound.
     """
     given = _max_per_user_option("Count at most M items of each user; protects users instead of single items.")
+    cap = _count_or_auto_option if may_choose else _max_count_option
     return as_one(
         "protection",
         click.option("--unit", type=OneOf(units), help=told),
         *((_max_or_auto_option, *bound_options) if may_choose else (given,)),
-        *([_max_count_option] if "label" in units else []),
+        *([cap] if "label" in units else []),
         *([_unit_name_option] if has_name else []),
         relation_option,
         made=Protection.of,

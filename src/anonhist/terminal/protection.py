@@ -18,83 +18,95 @@ AUTO: Literal["auto"] = "auto"
 _FROM = "from:"
 
 
-class MostItems(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A whole number, ``auto``, or ``from:FILE`` for the number that the release in a file counted."""
+class Most(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """A whole number, ``auto``, or ``from:FILE`` for the number that the release in a file counted.
+
+    ``of`` is ``"items of users"``, ``"items of labels"`` or ``"groups of labels"``.
+    """
 
     name = "bound"
+
+    def __init__(self, of: str, number: Any = click.INT) -> None:
+        self.of = of
+        self._number = number
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Literal["auto"]:
         """Return the number or ``auto``, or refuse the text."""
         if value == AUTO:
             return AUTO
         if isinstance(value, str) and value.startswith(_FROM):
-            return _bound_in(value.removeprefix(_FROM))
-        number: int = click.INT.convert(value, param, ctx)
+            return self._in(value.removeprefix(_FROM))
+        number: int = self._number.convert(value, param, ctx)
         return number
 
+    def _in(self, path: str) -> int:
+        """Return the bound of a release, which is public."""
+        from anonhist.formats.files import read
+        from anonhist.privacy import is_in_groups
 
-def _bound_in(path: str) -> int:
-    """Return the number of items of each user that a release counted, which is public."""
-    from anonhist.formats.files import read
-
-    most: int | None = getattr(getattr(getattr(read(path), "guarantee", None), "unit", None), "max_items", None)
-    if most is None:
-        raise UsageError(f"{path!r:.80} is no release for users, so it has no bound on their items: give a number.")
-    return most
+        unit = getattr(getattr(read(path), "guarantee", None), "unit", None)
+        most: int | None = None
+        if isinstance(unit, PrivacyUnit):
+            groups = unit.groups if unit.kind == "label" and is_in_groups(unit) else None
+            most = {"items of users": unit.max_items, "items of labels": unit.max_count, "groups of labels": groups}[
+                self.of
+            ]
+        if most is None:
+            part, unit_name = self.of.split(" of ")
+            raise UsageError(f"{path!r:.80} is no release for {unit_name} with a bound on their {part}: give a number.")
+        return most
 
 
 class AskedBound(NamedTuple):
-    """The options of a bound that is chosen privately, as typed."""
+    """The options of a bound that is chosen privately, as typed; candidates are None for what is given."""
 
     share: str | None
-    candidates: tuple[int, ...]
+    items: tuple[int, ...] | None
+    groups: tuple[int, ...] | None = None
+    # The number of items, if that is given.
+    given: int | None = None
 
-    @classmethod
-    def of(
-        cls, max_per_user: int | Literal["auto"] | None, share: str | None, candidates: str | None
-    ) -> AskedBound | None:
-        """Return the choice that the options request, or None."""
-        if max_per_user != AUTO:
-            for name, value in (("bound_share", share), ("bound_candidates", candidates)):
-                if value is not None:
-                    raise UsageError(
-                        f"`{name}` requires `max_per_user='auto'`: leave it out, or let a bound be chosen."
-                    )
-            return None
-        from anonhist.profiles.chosen_bound import CANDIDATES, parse_candidates
-
-        if candidates is None:
-            return cls(share, CANDIDATES)
-        words = [word.strip() for word in candidates.split(",")]
-        if not all(word.isascii() and word.isdigit() and len(word) <= 10 for word in words):
-            raise UsageError("`bound_candidates` must be whole numbers with commas between them, such as 1,4,16.")
-        return cls(share, parse_candidates([int(word) for word in words]))
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """The numbers of items to choose from, one if that is given."""
+        return self.items or (self.given or 1,)
 
     def chosen(
         self, epsilon: EpsilonLike, expected_items: int | None, relation: NeighboringRelation, mechanism: str
     ) -> ChosenBound:
         """Return the request for a release with this budget."""
-        from anonhist.profiles.chosen_bound import USUAL_SHARE, ChosenBound
+        from anonhist.profiles.chosen_bound import ChosenBound
 
         if expected_items is None:
             raise UsageError(
-                "`max_per_user='auto'` weighs rows left out against noise, which depends on the size of the data: give "
+                "A chosen bound weighs items left out against noise, which depends on the size of the data: give "
                 "`expected_items`, a public guess of the number of items."
             )
-        share = USUAL_SHARE if self.share is None else self.share
-        return ChosenBound(epsilon, expected_items, share, self.candidates, relation, mechanism)
+        return ChosenBound(epsilon, expected_items, self.share, self.candidates, relation, mechanism, self.groups)
+
+
+def parse_typed_candidates(typed: str | None, name: str) -> tuple[int, ...]:
+    """Return typed candidates, by default powers of two."""
+    from anonhist.profiles.chosen_bound import CANDIDATES, written_candidates
+
+    if typed is None:
+        return CANDIDATES
+    refusal = f"`{name}` must be whole numbers with commas between them, such as 1,4,16."
+    return written_candidates(",".join(word.strip() for word in typed.split(",")), refusal)
 
 
 bound_options = (
     click.option(
         "--bound-share",
         metavar="S",
-        help="With --max-per-user auto: share of epsilon spent on choosing the bound.  [default: 0.1]",
+        help="With a bound that is auto: share of epsilon spent on choosing it.  [default: 0.1, or 0.25 if epsilon "
+        "times --expected-items is below 20,000]",
     ),
     click.option(
         "--bound-candidates",
         metavar="M,M,…",
-        help="With --max-per-user auto: bounds to choose from, which must be public.  [default: powers of two to 128]",
+        help="With --max-per-user auto or --max-count auto: bounds to choose from, which must be public.  [default: "
+        "powers of two to 128]",
     ),
 )
 
@@ -102,13 +114,14 @@ bound_options = (
 class Protection(NamedTuple):
     """What to protect, as given by options; the unit is None if the data decide.
 
-    If the number of items of each user is to be chosen, it and the unit are those of the largest candidate.
+    If the number of items of each unit is to be chosen, it and the unit are those of the largest candidate.
     """
 
     unit: PrivacyUnit | None
     max_per_user: int | None
     relation: NeighboringRelation
     choice: AskedBound | None = None
+    bound_share: str | None = None
 
     @classmethod
     def of(
@@ -116,20 +129,44 @@ class Protection(NamedTuple):
         *,
         unit: str | None = None,
         max_per_user: int | Literal["auto"] | None,
-        max_count: int | None = None,
+        max_count: int | Literal["auto"] | None = None,
         unit_name: str | None = None,
         relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
         bound_share: str | None = None,
         bound_candidates: str | None = None,
     ) -> Protection:
         """Return the protection that the options request; --max-per-user alone protects users."""
-        choice = AskedBound.of(max_per_user, bound_share, bound_candidates)
-        most = max_per_user if choice is None else choice.candidates[-1]
+        choice = None
+        if AUTO in (max_per_user, max_count):
+            choice = AskedBound(bound_share, parse_typed_candidates(bound_candidates, "bound_candidates"))
+        elif bound_candidates is not None:
+            raise UsageError(
+                "`bound_candidates` requires `max_per_user='auto'` or `max_count='auto'`: leave it out, or let a bound "
+                "be chosen."
+            )
+        most, cap = (
+            choice.candidates[-1] if choice is not None and each == AUTO else each for each in (max_per_user, max_count)
+        )
         assert not isinstance(most, str)  # noqa: S101  # only a choice has no number yet
-        asked = _unit(unit, most, max_count)
+        assert not isinstance(cap, str)  # noqa: S101
+        asked = _unit(unit, most, cap)
         if unit_name is not None:
             asked = replace(asked or PrivacyUnit.item(), name=unit_name)
-        return cls(asked, most, NeighboringRelation(relation), choice)
+        return cls(asked, most, NeighboringRelation(relation), choice, bound_share)
+
+    def in_groups(self, candidates: tuple[int, ...] | None) -> Protection:
+        """Return it with the numbers of groups of labels to choose from, if that is chosen; refuse a lone share."""
+        if candidates is None:
+            if self.bound_share is not None and self.choice is None:
+                raise UsageError(
+                    "`bound_share` requires `max_per_user='auto'`, or another bound that is auto: leave it out, or let "
+                    "a bound be chosen."
+                )
+            return self
+        if self.unit is None or self.unit.max_count is None:
+            raise UsageError("`max_groups_per_label` applies only to a label unit: give `max_count`.")
+        choice = self.choice or AskedBound(self.bound_share, None, given=self.unit.max_count)
+        return self._replace(choice=choice._replace(groups=candidates))
 
 
 def _unit(unit: str | None, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:

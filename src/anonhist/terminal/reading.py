@@ -159,16 +159,19 @@ def profile_of_source(
     protection: Protection,
     bars: Bars,
     *,
-    bound: int | ChosenBound | None = None,
+    choice: ChosenBound | None = None,
     count_users: bool = False,
 ) -> Profile:
-    """Read the source according to the options, or several parts; ``bound`` is instead of the number of the options."""
+    """Read the source according to the options, or several parts; with a ``choice``, a bound is chosen, not given."""
     from anonhist.ingest import read_profile
 
     held, said = held_source(sources[0], reading)
+    if choice is not None:
+        # The command has charged it.
+        said |= {"ledger": "", "max_count": choice if protection.max_per_user is None else None}
     return read_profile(
         held if len(sources) == 1 else [Path(source) for source in sources],
-        max_per_user=protection.max_per_user if bound is None else bound,
+        max_per_user=protection.max_per_user if choice is None or protection.max_per_user is None else choice,
         count_users=count_users,
         unit=protection.unit,
         notify=bars.notify,

@@ -144,6 +144,7 @@ def _releases() -> list[object]:
 def _mechanisms() -> list[object]:
     estimate = properties.Estimate(3.0, 0.5, (2.0, 4.0), "runs")
     compared = ah.compare(_profile(), epsilons=[2], mechanisms=["frobenius", "partition"], repeats=2)
+    of_bound = mechanisms.BoundPlanRow(Fraction(1), Fraction(0), 4, 1.0, "frobenius", 9_000, 12.5, estimate)
     return [
         mechanisms.FrobeniusMechanism("0.2", USER),
         mechanisms.PartitionMechanism("0.05"),
@@ -166,6 +167,8 @@ def _mechanisms() -> list[object]:
             ("country",), Fraction(1), USER, "auto", (mechanisms.GroupPlanRow(("DE",), 9_000, estimate, 4),), 0.1
         ),
         mechanisms.GroupPlanRow(("DE",), 9_000, estimate, 4),
+        mechanisms.BoundPlan((of_bound,)),
+        of_bound,
         mechanisms.GroupSize(1_000, labels=80),
         mechanisms.PlanRow(Fraction(1), "frobenius", 9_000, estimate, 0.1),
     ]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from anonhist.accounting import Ledger
-from anonhist.accounting.recording import Unrecorded, account_of, recording
-from anonhist.errors import UsageError
+from anonhist.accounting.recording import recording_reading
 from anonhist.ingest.engine import EngineLimits
-from anonhist.ingest.groups.reading import read_recorded
+from anonhist.ingest.groups.reading import choice_of_groups, read_recorded
 from anonhist.ingest.protection import Protection
 from anonhist.ingest.source import SaidOfRows, Source
+from anonhist.mechanisms.group_planning import price_of_choice
 from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.chosen_bound import ChosenBound
@@ -22,14 +21,9 @@ from anonhist.profiles.grouped import GroupedProfile, parse_levels
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import found_digest
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from anonhist.accounting.recording import Recorded
-
 _CHARGED_LATER = (
-    "`ledger`, `dataset`, `purpose` and `run_id` are for groups that are found: reading listed groups costs nothing; "
-    "give them to `release_groups`."
+    "`ledger`, `dataset`, `purpose` and `run_id` are for groups that are found and bounds that are chosen: all other "
+    "reading costs nothing; give them to `release_groups`."
 )
 
 
@@ -43,8 +37,9 @@ def read_groups(
     count: str | None = None,
     user: str | None = None,
     max_per_user: int | ChosenBound | None = None,
+    max_count: ChosenBound | None = None,
     max_groups_per_user: int | None = None,
-    max_groups_per_label: int | None = None,
+    max_groups_per_label: int | ChosenBound | None = None,
     other: str | None = None,
     order_by: str | None = None,
     order_key: str | None = None,
@@ -97,8 +92,10 @@ def read_groups(
         :func:`read_profile`: for listed groups without crossing levels.
     max_groups_per_user
         The number of groups in which a user's items count.
-    max_groups_per_label
-        The number of groups in which a label counts: required to protect labels, which may occur in many.
+    max_count, max_groups_per_label
+        The number of groups in which a label counts: required to protect labels, which may occur in many. A
+        :class:`ChosenBound` chooses it from ``group_candidates``, or ``max_count`` from ``candidates`` (a given one is
+        a part of ``unit``), or both together, if both are the same request.
     other
         The name of one more group, for all rows whose groups are not listed. A found group with this name joins it;
         with ``levels``, so does a group with this first name.
@@ -135,7 +132,8 @@ def read_groups(
         With :class:`FindGroups`: the ledger to charge before the units of any group are counted, as for
         :func:`release`; by default the one in the environment variable ``ANONHIST_LEDGER``, if any. Each call is
         charged, even if it finds no group. :func:`release_groups` then charges only the release, as a run with another
-        name. Without a ledger, nothing counts the calls: each spends the budget of ``groups``.
+        name. Without a ledger, nothing counts the calls: each spends the budget of ``groups``. With
+        :class:`ChosenBound`, the whole budget is charged, as for :func:`read_profile`.
 
     Returns
     -------
@@ -164,6 +162,7 @@ def read_groups(
         other=other,
         user=user,
         max_per_user=max_per_user,
+        max_count=max_count,
         max_groups_per_user=max_groups_per_user,
         max_groups_per_label=max_groups_per_label,
         order_by=order_by,
@@ -173,14 +172,20 @@ def read_groups(
     )
     said = SaidOfRows(format, label, count, header)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    charging: AbstractContextManager[Recorded | Unrecorded] = nullcontext(Unrecorded())
-    if isinstance(groups, FindGroups):
-        columns = by if isinstance(by, str | list | tuple) else None
-        own = {"by": columns, "label": label, "count": count, "user": user, "other": other, "where": where}
-        account = account_of(ledger, dataset, purpose, run_id, settings=own)
-        charging = recording(account, partial(groups.price, protection.protected))
-    elif ledger or any(each is not None for each in (dataset, purpose, run_id)):
-        raise UsageError(_CHARGED_LATER)
+    if isinstance(groups, Iterator):
+        groups = [*groups]
+    columns = by if isinstance(by, str | list | tuple) else None
+    price = partial(groups.price, protection.protected) if isinstance(groups, FindGroups) else None
+    crossing = parse_levels(levels)
+    choice = choice_of_groups(protection, groups, levels=crossing, count_units=count_units)
+    if choice is not None:
+        price = partial(price_of_choice, choice)
+    charging = recording_reading(
+        price,
+        (ledger, dataset, purpose, run_id),
+        settings={"by": columns, "label": label, "count": count, "user": user, "other": other, "where": where},
+        refusal=_CHARGED_LATER,
+    )
     with charging as recorded:
         with recorded.reading():
             read = read_recorded(
@@ -188,11 +193,14 @@ def read_groups(
                 protection,
                 recorded,
                 groups=groups,
-                levels=parse_levels(levels),
+                levels=crossing,
                 count_units=count_units,
+                choice=choice,
                 progress=progress,
                 notify=notify,
                 randomness=randomness,
             )
-        recorded.complete(lambda: found_digest(read))
+        # The release completes the charge for a chosen bound.
+        if choice is None:
+            recorded.complete(lambda: found_digest(read))
     return read

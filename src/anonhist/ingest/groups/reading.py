@@ -37,9 +37,9 @@ from anonhist.ingest.query import (
     record_batches,
     whole_column,
 )
-from anonhist.ingest.unit_sizes import bounded_units, sizes_of_users
+from anonhist.ingest.unit_sizes import bounded_units, sizes_of_labels, sizes_of_users
 from anonhist.ingest.warehouses import batch_of_postgresql, is_postgresql
-from anonhist.mechanisms.bound_choosing import prepare_choice
+from anonhist.mechanisms.bound_choosing import PreparedChoice, prepare_choice
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.numeric.arrays import sum_equal
@@ -249,9 +249,23 @@ def _memory() -> int | None:
 
 
 _GIVEN_BOUND = (
-    "A bound is chosen for listed groups without crossing levels or an excess: leave these out, or give `max_per_user`."
+    "A bound is chosen for listed groups without crossing levels or an excess: leave these out, or give the bound."
 )
 _NONE_COUNTS = "No item is in any of the groups: check how they are written in the data, and that dates are YYYY-MM-DD."
+
+
+def choice_of_groups(
+    protection: Protection, groups: Any, *, levels: Levels | None, count_units: bool
+) -> PreparedChoice | None:
+    """Return how a bound will be chosen for listed groups, by public numbers alone; None if none is."""
+    if protection.choice is None:
+        return None
+    if isinstance(groups, FindGroups) or levels is Levels.CROSSING or count_units:
+        raise UsageError(_GIVEN_BOUND)
+    grouping = protection.grouping
+    number = len(group_rows(groups, grouping.parts)) + (grouping.other is not None)
+    asked = protection.choice.in_groups(number)
+    return prepare_choice(asked, asked.units(protection.protected)[-1], profiles=number)
 
 
 def read_recorded(
@@ -265,6 +279,7 @@ def read_recorded(
     progress: Callable[[float], None] | None,
     notify: Callable[[str], None] | None,
     randomness: RandomSource | None = None,
+    choice: PreparedChoice | None = None,
 ) -> GroupedProfile:
     """Read the groups for :func:`~anonhist.ingest.groups.read.read_groups`, after the charge for finding them.
 
@@ -275,11 +290,6 @@ def read_recorded(
     tells = levels is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
     rows = rows_of_groups(source, protection, groups, to_find=finding is not None)
-    choice = None
-    if protection.choice is not None:
-        if rows is None or levels is Levels.CROSSING or count_units:
-            raise UsageError(_GIVEN_BOUND)
-        choice = prepare_choice(protection.choice, unit, profiles=len(rows) + (protection.grouping.other is not None))
     asks_again = any((finding, choice, levels is Levels.CROSSING, tells, count_units))
     with source.open(protection, twice=asks_again, progress=progress) as opened:
         columns = columns_of_groups(opened, source, protection, rows, levels=levels, bounded=bounded)
@@ -293,9 +303,10 @@ def read_recorded(
         if choice is not None:
             # Every failure from here on may depend on what is chosen.
             recorded.keep()
-            most = choice.draw(sizes_of_users(events, columns, choice.asked.largest), source=randomness)
-            protection, columns = protection.bounded_to(most), replace(columns, max_per_user=most)
-            unit = protection.protected
+            unit = choice.draw(*_sizes(events, columns, choice), source=randomness)
+            protection = protection.bounded_to(unit)
+            grouping = replace(grouping, groups_per_label=protection.grouping.groups_per_label)
+            columns = replace(columns, max_per_user=protection.max_per_user, grouping=grouping)
         own = tuple(part.name for part in parts)
         key, where = protection.order_key, protection.said_where
 
@@ -320,12 +331,19 @@ def read_recorded(
         order_key=key,
         where=where,
         finding=finding,
-        receipt=None if finding is None else recorded.receipt,
+        receipt=None if finding is None and choice is None else recorded.receipt,
         levels=levels,
         above=above,
         units=units,
-        choice=protection.choice,
+        choice=None if choice is None else choice.asked,
     )
+
+
+def _sizes(table: Any, columns: Columns, choice: PreparedChoice) -> list[dict[int, int]]:
+    """Return how many units have each number of items, in the first of their groups, the second and so on."""
+    if choice.unit.kind == "user":
+        return [sizes_of_users(table, columns, choice.asked.largest)]
+    return sizes_of_labels(table, columns, choice.unit)
 
 
 def rows_of_groups(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
@@ -16,15 +16,15 @@ from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.user_labels import read_user_labels
 from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
 from anonhist.mechanisms.bound_choosing import PreparedChoice
-from anonhist.privacy import PrivacyUnit
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.profiles.chosen_bound import ChosenBound
+from anonhist.profiles.chosen_bound import Bounds, ChosenBound
 from anonhist.releases.relations import Design
 from anonhist_testing.way_in.distances import capped_l1, increments_l1, sorted_l1_of_groups, sorted_l1_of_profiles
 from anonhist_testing.way_in.tables import Role, Unit, Use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from anonhist_testing.way_in.sources import Source
 
@@ -192,9 +192,9 @@ def _chosen(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
     """Read with a bound that is chosen: return what it is chosen by, and the profile, whose bound is always 2."""
     found: list[Mapping[int, int]] = []
 
-    def draw(_: PreparedChoice, sizes: Mapping[int, int], **__: Any) -> int:
+    def draw(choice: PreparedChoice, sizes: Mapping[int, int], **_: Any) -> PrivacyUnit:
         found.append(sizes)
-        return 2
+        return choice.units[1]
 
     asked = ChosenBound(1, 100, candidates=(1, 2, 4))
     with patch.object(PreparedChoice, "draw", draw):
@@ -213,6 +213,39 @@ def _of_choices(few: Any, more: Any, rows: int) -> list[Measure]:
         for low, high in pairwise(_CHOOSES)
     ]
     return [Measure(sorted_l1_of_profiles(few[0], more[0]), min(2, rows)), *own]
+
+
+def _chosen_of_labels(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
+    """Read groups with bounds that are chosen: return them, and what they are chosen by; they are always 2 and 1."""
+    found: list[Sequence[Mapping[int, int]]] = []
+
+    def draw(choice: PreparedChoice, *places: Mapping[int, int], **_: Any) -> PrivacyUnit:
+        found.append(places)
+        return choice.units[1]
+
+    asked = ChosenBound(1, 100, candidates=(1, 2, 4), group_candidates=(1, 2))
+    chosen: dict[str, Any] = {"max_count": asked, "max_groups_per_label": asked, "order_key": KEY}
+    with patch.object(PreparedChoice, "draw", draw):
+        read = read_groups(source, label="what", by="where", groups=groups, other="all others", **chosen, **said)
+    return read, found[0]
+
+
+def _of_label_choices(few: Any, more: Any, rows: int) -> list[Measure]:
+    """Measure labels in the groups that count, and the differences of what pairs of bounds keep."""
+    bounds = [Bounds(items, groups) for items in (1, 2, 4) for groups in (1, 2)]
+
+    def kept(places: Sequence[Mapping[int, int]], of: Bounds) -> int:
+        return sum(min(size, of.items) * many for sizes in places[: of.groups] for size, many in sizes.items())
+
+    own = [{each: kept(places, each) for each in bounds} for places in (few[1], more[1])]
+    differences = [
+        Measure(
+            abs(own[1][one] - own[1][other] - own[0][one] + own[0][other]),
+            min(one.apart(other, NeighboringRelation.ADD_OR_REMOVE), max(one.items, other.items) * rows),
+        )
+        for one, other in combinations(bounds, 2)
+    ]
+    return [Measure(capped_l1(few[0], more[0], 2), min(1, rows)), *differences]
 
 
 def _filtered(read: Callable[..., Any], **asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
@@ -319,6 +352,13 @@ GROUPS = (
         Unit(6, "what"),
         _groups(unit=PrivacyUnit.label(max_count=5), max_groups_per_label=1, order_key=KEY),
         _of_labels(5, 1),
+    ),
+    Entrance(
+        "groups of labels with chosen bounds",
+        {"where": _GROUP, "what": _LABEL},
+        Unit(6, "what"),
+        _chosen_of_labels,
+        _of_label_choices,
     ),
     Entrance(
         "groups of labels that are counted",
