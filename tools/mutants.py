@@ -183,8 +183,8 @@ MUTANTS = (
            "ingest/test_users.py::test_the_key_is_drawn_anew_and_kept"),
     # Budgets.
     Mutant("noise that is drawn before its charge", "releases/content.py",
-           "    with recording(account, price) as recorded:\n",
-           "    make(None)\n    with recording(account, price) as recorded:\n",
+           "    with recording(account, price) if earlier is None",
+           "    make(None)\n    with recording(account, price) if earlier is None",
            "accounting/test_recording.py::test_no_noise_is_drawn_where_too_little_is_left"),
     Mutant("private estimates that nobody charges", "mechanisms/estimators/statistic_mechanism.py",
            "with recording(self.account, lambda: price) as recorded:",

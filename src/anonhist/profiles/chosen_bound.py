@@ -195,7 +195,7 @@ class ChosenBound:
     def includes(self, unit: PrivacyUnit) -> bool:
         """Return whether the bounds of a unit are among the candidates."""
         has_groups = self.group_candidates is None or unit.groups in self.group_candidates
-        return unit.kind in ("user", "label") and unit.bound in self.candidates and has_groups
+        return (unit.max_items or unit.max_count) in self.candidates and has_groups
 
     def possible(self, unit: PrivacyUnit, prepare: Callable[[PrivacyUnit], Made]) -> dict[PrivacyUnit, Made]:
         """Return what is made of the unit with each candidate; those that are refused are left out, whatever the data.

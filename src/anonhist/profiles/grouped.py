@@ -242,7 +242,7 @@ class GroupedProfile(ByGroup[Profile]):
         }
         super().__init__(by, known)
         if receipt is not None and finding is None and choice is None:
-            raise UsageError("A receipt is for groups that were found, or a chosen bound: others cost nothing.")
+            raise UsageError("A receipt is for groups that were found, or a chosen bound: listed ones cost nothing.")
         depths = range(len(by)) if levels is Levels.CROSSING else ()
         if [each.by for each in above] != [tuple(by[:depth]) for depth in depths]:
             raise UsageError("Crossing levels group by none of the columns, by the first, and so on.")

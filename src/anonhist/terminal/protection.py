@@ -47,7 +47,7 @@ class Most(click.ParamType):  # type: ignore[type-arg]  # which not all versions
         unit = getattr(getattr(read(path), "guarantee", None), "unit", None)
         most: int | None = None
         if isinstance(unit, PrivacyUnit):
-            groups = unit.groups if unit.kind == "label" and is_in_groups(unit) else None
+            groups = unit.groups if unit.max_count is not None and is_in_groups(unit) else None
             most = {"items of users": unit.max_items, "items of labels": unit.max_count, "groups of labels": groups}[
                 self.of
             ]

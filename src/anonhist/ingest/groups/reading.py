@@ -341,7 +341,7 @@ def read_recorded(
 
 def _sizes(table: Any, columns: Columns, choice: PreparedChoice) -> list[dict[int, int]]:
     """Return how many units have each number of items, in the first of their groups, the second and so on."""
-    if choice.unit.kind == "user":
+    if choice.unit.max_items is not None:
         return [sizes_of_users(table, columns, choice.asked.largest)]
     return sizes_of_labels(table, columns, choice.unit)
 
