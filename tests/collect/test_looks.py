@@ -81,7 +81,7 @@ def test_there_are_fifty_two_sizes_and_a_look_at_the_end() -> None:
     # Exactly 100·1.25^j, rounded up.
     assert all(4**j * (size - 1) < 100 * 5**j <= 4**j * size for j, size in enumerate(SIZES))
     # The union bound over all looks.
-    assert LOOKS * (1 - LEVEL) == pytest.approx(ERROR)
+    assert pytest.approx(ERROR) == LOOKS * (1 - LEVEL)
 
 
 def test_each_size_is_reached_once() -> None:

@@ -24,7 +24,7 @@ _FIRST, _MOST = 100, 10**7
 
 
 def _sizes() -> tuple[int, ...]:
-    """Return ``⌈100·(5/4)^j⌉`` up to 10⁷, j = 0, 1, …"""
+    """Return ``⌈100·(5/4)^j⌉`` up to 10⁷, for j from 0."""
     found, above, below = [], _FIRST, 1
     while (size := -(-above // below)) <= _MOST:
         found.append(size)
