@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from anonhist.collect.live_page import HEADERS, static_files
 from anonhist.collect.openapi import openapi
 from anonhist.collect.served import MOST_BYTES, Answer, Served, current_day, refusal
 from anonhist.collect.shown import ShownPages
@@ -39,15 +40,7 @@ _ALWAYS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
 ]
-_SAFE = {
-    "Access-Control-Allow-Origin": "*",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-}
+_SAFE = {"Access-Control-Allow-Origin": "*", **HEADERS}
 _TOO_LATE = refusal(408, "The body did not arrive within 10 seconds.")
 _TOO_LARGE = refusal(413, f"A request has at most {MOST_BYTES:,} bytes.")
 _TOO_OFTEN = refusal(429, "Too many requests came from this address within an hour.")
@@ -198,8 +191,8 @@ class _Pages:
         self._storage, self._writer, self._token, self._today = storage, writer, token, today
         self._served = {each.collection.digest: each for each in collections}
         self._shown = ShownPages(storage)
-        self._client = files("anonhist.local").joinpath("client", "client.js").read_bytes()
-        self._client_etag = f'"{blake2b(self._client, digest_size=16).hexdigest()}"'
+        client = files("anonhist.local").joinpath("client", "client.js").read_bytes()
+        self._files = {"client.js": ("text/javascript; charset=utf-8", client), **static_files()}
         self._api = json.dumps(openapi()).encode()
 
     def application(self) -> Starlette:
@@ -210,7 +203,7 @@ class _Pages:
             Route("/healthz", self._alive),
             Route("/readyz", self._ready),
             Route("/openapi.json", self._described),
-            Route("/client.js", self._module),
+            *(Route(f"/{name}", _file(kind, content)) for name, (kind, content) in self._files.items()),
         ]
         made = Starlette(routes=routes, exception_handlers={404: _not_found, 405: _get_only})
         made.router.redirect_slashes = False
@@ -275,8 +268,14 @@ class _Pages:
     async def _described(self, _: Request) -> Response:
         return json_of(self._api)
 
-    async def _module(self, request: Request) -> Response:
-        return unless_known(request, self._client, "text/javascript; charset=utf-8", self._client_etag)
+
+def _file(kind: str, content: bytes) -> Callable[[Request], Awaitable[Response]]:
+    etag = f'"{blake2b(content, digest_size=16).hexdigest()}"'
+
+    async def respond(request: Request) -> Response:
+        return unless_known(request, content, kind, etag)
+
+    return respond
 
 
 def said(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -292,7 +291,7 @@ def json_of(body: bytes, status: int = 200, headers: Mapping[str, str] | None = 
 
 def unless_known(request: Request, body: bytes, kind: str, etag: str) -> Response:
     """Return content, or nothing if the client has it."""
-    headers = {**_SAFE, "ETag": etag, "Cache-Control": "no-cache"}
+    headers = {**_SAFE, "ETag": etag}
     if etag in request.headers.get("If-None-Match", ""):
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers, media_type=kind)

@@ -49,7 +49,8 @@ class ShownPages:
         with self._storage.seen() as ours:
             head = ours.head(served.number)
             tally = ours.tally(served.number, served.collection.survey.digest, shown=True) if head.shown else None
-        return ShownState(head.shown, tally, head.closed)
+        # Before the end, nobody learns how many came since the look.
+        return ShownState(head.counted if head.closed else head.shown, tally, head.closed)
 
 
 async def _in_process(served: Served, state: ShownState) -> Rendered:
