@@ -88,14 +88,13 @@ def test_it_ends_when_all_who_were_heard_are_answered(
 
 def raw(running: Running, content: bytes, seconds: float = 20) -> bytes:
     """Send bytes as they are, and return what comes back until the server closes or has answered."""
-    with socket.create_connection(("127.0.0.1", running.port), timeout=seconds) as connection:
+    found = b""
+    with socket.create_connection(("127.0.0.1", running.port), timeout=seconds) as connection, suppress(OSError):
         connection.sendall(content)
         connection.shutdown(socket.SHUT_WR)
-        found = b""
-        with suppress(ConnectionResetError):
-            while part := connection.recv(1 << 16):
-                found += part
-        return found
+        while part := connection.recv(1 << 16):
+            found += part
+    return found
 
 
 @pytest.mark.full
@@ -219,6 +218,34 @@ def test_an_address_may_be_limited(collection: Collection, collection_file: Path
         answers = [running.ask(path, line) for line in lines_of(collection, ["bus"] * 5)]
     assert [status for status, _, _ in answers] == [200, 200, 200, 429, 429]
     assert int(answers[-1][1]["retry-after"]) > 0
+
+
+@pytest.mark.full
+def test_metrics_move_at_looks_only(collection: Collection, collection_file: Path, tmp_path: Path) -> None:
+    path = f"/c/{collection.digest}/reports"
+    lines = lines_of(collection, ["bus"] * 130)
+    with serving(collection_file, f"sqlite:///{tmp_path / 'c.db'}", "--metrics-port", "0") as running:
+        metrics = Running(running.process, int(running.printed.partition("/metrics")[0].rpartition(":")[2]), "")
+
+        def told() -> str:
+            return metrics.ask("/metrics")[2].decode()
+
+        for line in (*lines[:99], lines[0], b"{}"):
+            running.ask(path, line)
+        before = told()
+        running.ask("/healthz")
+        assert "/reports" not in before
+        assert f'anonhist_reports_total{{collection="{collection.digest}"}} 0' in before
+        for line in lines[99:]:
+            running.ask(path, line)
+        after = told()
+    assert f'anonhist_reports_total{{collection="{collection.digest}"}} 125' in after
+    assert f'anonhist_repeated_reports_total{{collection="{collection.digest}"}} 1' in after
+    assert f'anonhist_looks_total{{collection="{collection.digest}"}} 2' in after
+    labels = 'http_request_method="POST",http_route="/c/{digest}/reports",http_response_status_code="200"'
+    # The request that reached 125 was not answered yet.
+    assert f"http_server_request_duration_seconds_count{{{labels}}} 125" in after
+    assert 'http_route="/healthz"' in after
 
 
 def test_all_values_have_requests_of_one_length(collection: Collection) -> None:

@@ -68,7 +68,7 @@ def test_parts_add_up_to_the_tally_and_stay_few(survey: Survey, tmp_path: Path) 
             if turn % 60 == 0:
                 ours.show_all(number, cells=survey.cells)
                 shown = total
-            ours.set_head(number, Head(total.users, shown.users, closed=False))
+            ours.set_head(number, Head(total.users, shown.users, 0, closed=False))
         assert ours.tally(number, survey.digest, shown=False) == total
         assert ours.tally(number, survey.digest, shown=True) == shown
         ((parts,),) = ours.run("SELECT count(*) FROM anonhist_parts").fetchall()

@@ -16,7 +16,7 @@ from anonhist.collect.served import Answer, Line, Served, current_day
 from anonhist.collect.sqlite import SqliteStorage
 from anonhist.collect.storage import Head, Storage
 from anonhist.collect.writer import Writer
-from anonhist.local import Collection, OptimizedUnary, Tally
+from anonhist.local import Batches, Collection, OptimizedUnary, Tally
 from anonhist.local.reading import tally_reports
 from anonhist.local.wire import read_wire_line
 from anonhist_testing.collector import lines_of
@@ -106,17 +106,17 @@ def test_bad_reports_are_named_by_their_rows_and_the_rest_counts(bench: Bench, c
 def test_looks_are_taken_at_fixed_numbers_of_reports(bench: Bench, collection: Collection) -> None:
     lines = lines_of(collection, VALUES * 100)
     bench.send(*lines[:99])
-    assert bench.head == Head(99, 0, closed=False)
+    assert bench.head == Head(99, 0, 0, closed=False)
     bench.send(*lines[99:160])
-    assert bench.head == Head(160, 157, closed=False)
+    assert bench.head == Head(160, 157, 0, closed=False)
     assert bench.tally(shown=True).users == 157
     bench.send(*lines[160:300])
-    assert bench.head == Head(300, 245, closed=False)
+    assert bench.head == Head(300, 245, 0, closed=False)
     assert bench.tally(shown=True) == tally_of(collection, lines[:245])
     assert bench.tally() == tally_of(collection, lines[:300])
     # A look within one request takes a part of its reports.
     bench.send(*lines_of(collection, VALUES * 100, together=100))
-    assert bench.head == Head(700, 597, closed=False)
+    assert bench.head == Head(700, 597, 0, closed=False)
 
 
 def test_it_closes_after_the_last_day(tmp_path: Path, collection: Collection) -> None:
@@ -129,15 +129,13 @@ def test_it_closes_after_the_last_day(tmp_path: Path, collection: Collection) ->
     assert isinstance(refused, Answer)
     assert refused.status == 410
 
-    async def work(writer: Writer) -> Answer | None:
-        # The first one makes it look at the day; one that was on its way at midnight comes too late, too.
-        for _ in range(2):
-            waiting = writer.submit(bench.served, late, 99)
-            assert waiting is not None
-            answer = await waiting
-        return answer
+    async def work(writer: Writer) -> Answer:
+        # It was on its way at midnight.
+        waiting = writer.submit(bench.served, late, 99)
+        assert waiting is not None
+        return await waiting
 
-    bench.run(work)
+    assert bench.run(work).status == 410
     head = bench.head
     assert head.closed
     assert head.counted == head.shown == bench.tally(shown=True).users
@@ -166,10 +164,10 @@ def test_answers_wait_for_the_disk(bench: Bench, collection: Collection, monkeyp
     seen: list[int] = []
     deliver = Writer._deliver
 
-    def look(self: Writer, answers: Any) -> None:
+    def look(self: Writer, outcome: Any) -> None:
         # Another connection sees only what was committed.
         seen.append(bench.tally().users)
-        deliver(self, answers)
+        deliver(self, outcome)
 
     monkeypatch.setattr(Writer, "_deliver", look)
     bench.send(line)
@@ -239,3 +237,36 @@ def test_reports_are_kept_only_on_request_and_then_without_order(
     content = "".join(f'{{"reports":{each}}}\n' for each in kept)
     (tmp_path / "kept.ndjson").write_text(content)
     assert tally_reports(collection.survey, tmp_path / "kept.ndjson") == bench.tally()
+
+
+def test_batches_are_counted_when_they_are_whole_and_a_rest_is_dropped(collection: Collection, tmp_path: Path) -> None:
+    batches = Batches(users=60, honest=30, delta="1e-6")
+    collection = Collection(survey=collection.survey, answers="once", last_day="2099-12-31", shown=batches)
+    bench = Bench(collection, storage_at(f"sqlite:///{tmp_path / 'c.db'}"))
+    lines = lines_of(collection, VALUES * 70)
+    bench.send(*lines[:59])
+    assert bench.head == Head(0, 0, 59, closed=False)
+    assert bench.tally().users == 0
+    bench.send(*lines[:61])
+    assert bench.head == Head(60, 0, 1, closed=False)
+    assert bench.tally().users == 60
+    # 120 is the first number of whole batches beyond 100.
+    bench.send(*lines[61:150])
+    assert bench.head == Head(120, 120, 30, closed=False)
+    bench.send(*lines[150:])
+    assert bench.head == Head(240, 240, 40, closed=False)
+    rest = collection.survey.empty_tally()
+    with bench.storage.seen() as ours:
+        for (report,) in ours.run("SELECT report FROM anonhist_reports WHERE waiting = 1").fetchall():
+            line = f'{{"id":"{"0" * 32}","reports":{report}}}'
+            rest += collection.survey.tally(read_wire_line(collection.survey, line).reports)
+    assert bench.tally() + rest == tally_of(collection, lines)
+    bench.day = bench.served.last_day + 1
+
+    async def nothing(_: Writer) -> None:
+        """Let the writer start, which looks at the day, and end."""
+
+    bench.run(nothing)
+    assert bench.head == Head(240, 240, 40, closed=True)
+    with bench.storage.seen() as ours:
+        assert ours.run("SELECT count(*) FROM anonhist_reports").fetchone() == (0,)

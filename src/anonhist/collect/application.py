@@ -21,11 +21,18 @@ from anonhist.collect.openapi import openapi
 from anonhist.collect.served import MOST_BYTES, Answer, Served, current_day, refusal
 from anonhist.collect.shown import ShownPages
 from anonhist.collect.storage import Storage
+from anonhist.collect.watching import Watch
 from anonhist.collect.writer import BUSY, Writer
 from anonhist.errors import AnonhistError
 from anonhist.local.files import tally_text
 from anonhist.randomness import SystemSource
 
+ROUTES = frozenset(
+    (
+        *("/c", "/c/{digest}", "/c/{digest}/", "/c/{digest}/reports", "/c/{digest}/estimate", "/c/{digest}/tally"),
+        *("/c/{digest}/collection.json", "/healthz", "/readyz", "/openapi.json", "/client.js"),
+    )
+)
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 _Give = Callable[[Request, Served], Awaitable[Response]]
@@ -60,6 +67,8 @@ class Application:
         What a request for a tally must know; None refuses all of them.
     most_per_hour
         How many requests an address may send within an hour; None for any number.
+    watch
+        Counts requests; None if nobody watches.
     today
         Returns the day.
     """
@@ -72,9 +81,10 @@ class Application:
         *,
         token: str | None = None,
         most_per_hour: int | None = None,
+        watch: Watch | None = None,
         today: Callable[[], int] = current_day,
     ) -> None:
-        self._writer, self._today = writer, today
+        self._writer, self._today, self._watch = writer, today, watch
         self._posts = {f"/c/{each.collection.digest}/reports": each for each in collections}
         self._addresses = None if most_per_hour is None else Addresses(most_per_hour)
         self._others = _Pages(storage, writer, collections, token=token, today=today).application()
@@ -82,6 +92,19 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         served = self._posts.get(scope.get("path", ""))
+        if self._watch is None:
+            await self._answer(served, scope, receive, send)
+            return
+        started, statuses = time.perf_counter(), [0]
+
+        async def noting(message: MutableMapping[str, Any]) -> None:
+            statuses[0] = message.get("status", statuses[0])
+            await send(message)
+
+        await self._answer(served, scope, receive, noting)
+        self._watch.add(scope["method"], scope["path"], statuses[0], time.perf_counter() - started, served)
+
+    async def _answer(self, served: Served | None, scope: Scope, receive: Receive, send: Send) -> None:
         if served is None:
             await self._others(scope, receive, send)
             return

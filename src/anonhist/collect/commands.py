@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,15 @@ from anonhist.errors import DataError, UsageError
 from anonhist.terminal.decorators import SectionedCommand, WholeNumber
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from anonhist.local.collection import Collection
 
+_LOOPBACK = "127.0.0.1"
 _TOKEN = "ANONHIST_TOKEN"  # noqa: S105  # the name of a variable
 _SECTIONS = {
     "Server": ("database", "host", "port", "url"),
-    "Operator": ("token_file", "keep_reports", "most_per_hour"),
+    "Operator": ("token_file", "keep_reports", "most_per_hour", "metrics_port"),
 }
 _EXAMPLES = """
 anonhist serve collection.json --database sqlite:///collected.db --port 8000
@@ -36,7 +40,7 @@ anonhist serve collections/ --database postgresql://collector@db/answers --url h
 )
 @click.option(
     "--host",
-    default="127.0.0.1",
+    default=_LOOPBACK,
     show_default=True,
     help="Address to listen at. Let a proxy with TLS face the network.",
 )
@@ -61,6 +65,12 @@ anonhist serve collections/ --database postgresql://collector@db/answers --url h
     help="Requests that an address may send within an hour; a keyed hash of it is in memory for as long. By default, "
     "any number.",
 )
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Port on this machine alone that tells numbers for Prometheus; those that reports move, at looks only.",
+)
 def serve(
     *,
     source: str,
@@ -71,6 +81,7 @@ def serve(
     token_file: str | None,
     keep_reports: bool,
     most_per_hour: int | None,
+    metrics_port: int | None,
 ) -> None:
     """Collect randomized reports from browsers.
 
@@ -87,9 +98,10 @@ def serve(
     found = _collections(source)
     for each in found:
         check_servable(each)
-    settings = Settings(_token(token_file), most_per_hour, keep_reports)
-    storage = storage_at(database)
-    with listening(host, port) as listens:
+    token, storage = _token(token_file), storage_at(database)
+    with ExitStack() as open_:
+        listens = open_.enter_context(listening(host, port))
+        metrics = None if metrics_port is None else open_.enter_context(listening(_LOOPBACK, metrics_port))
         storage.make()
         session = storage.session()
         try:
@@ -99,7 +111,8 @@ def serve(
             session.close()
         shown = f"[{host}]" if ":" in host else host
         address = (url or f"http://{shown}:{listens.getsockname()[1]}").rstrip("/")
-        run(storage, served, listens, settings, lambda: _say(found, address))
+        settings = Settings(token, most_per_hour, keep_reports, metrics)
+        run(storage, served, listens, settings, lambda: _say(found, address, metrics))
 
 
 def _collections(source: str) -> list[Collection]:
@@ -134,8 +147,10 @@ def _token(file: str | None) -> str | None:
     return token or None
 
 
-def _say(collections: list[Collection], address: str) -> None:
+def _say(collections: list[Collection], address: str, metrics: socket | None) -> None:
     """Print where everything is, and what pages need."""
+    if metrics is not None:
+        click.echo(f"Metrics: http://{_LOOPBACK}:{metrics.getsockname()[1]}/metrics")
     for each in collections:
         place = f"{address}/c/{each.digest}"
         click.echo(f"{each.survey.title or 'A collection'}: {place}/")

@@ -36,11 +36,14 @@ class Settings:
         How many requests an address may send within an hour; None for any number.
     keep_reports
         Whether reports are stored, too.
+    metrics
+        The socket at which numbers are told; None for none.
     """
 
     token: str | None = None
     most_per_hour: int | None = None
     keep_reports: bool = False
+    metrics: socket.socket | None = None
 
 
 def check_installed() -> None:
@@ -80,7 +83,8 @@ async def _serve(
 ) -> None:
     import uvicorn
 
-    from anonhist.collect.application import Application
+    from anonhist.collect.application import ROUTES, Application
+    from anonhist.collect.watching import Watch, scraped
     from anonhist.collect.writer import Writer
 
     class Server(uvicorn.Server):
@@ -96,8 +100,16 @@ async def _serve(
                     loop.add_signal_handler(number, self.handle_exit, number, None)
             yield
 
-    writer = Writer(storage, collections, keep_reports=settings.keep_reports)
-    application = Application(storage, writer, collections, token=settings.token, most_per_hour=settings.most_per_hour)
+    watch = Watch(storage, collections, ROUTES)
+    writer = Writer(storage, collections, keep_reports=settings.keep_reports, notice=watch.notice)
+    application = Application(
+        storage,
+        writer,
+        collections,
+        token=settings.token,
+        most_per_hour=settings.most_per_hour,
+        watch=None if settings.metrics is None else watch,
+    )
     config = uvicorn.Config(
         application,
         http=_protocol(),
@@ -114,9 +126,11 @@ async def _serve(
     server = Server(config)
     writer.start()
     sweep = asyncio.create_task(_sweep(server))
+    telling = contextlib.nullcontext() if settings.metrics is None else scraped(watch, settings.metrics)
     try:
-        started()
-        await server.serve(sockets=[listens])
+        async with telling:
+            started()
+            await server.serve(sockets=[listens])
     finally:
         sweep.cancel()
         await asyncio.to_thread(writer.stop)

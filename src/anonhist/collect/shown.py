@@ -50,7 +50,7 @@ class ShownPages:
             head = ours.head(served.number)
             tally = ours.tally(served.number, served.collection.survey.digest, shown=True) if head.shown else None
         # Before the end, nobody learns how many came since the look.
-        return ShownState(head.counted if head.closed else head.shown, tally, head.closed)
+        return ShownState(head.counted + head.waiting if head.closed else head.shown, tally, head.closed)
 
 
 async def _in_process(served: Served, state: ShownState) -> Rendered:

@@ -8,7 +8,7 @@ The parts are in two tiers: those that add up to what the last look showed, and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -33,6 +33,7 @@ _TABLES = (
         description TEXT NOT NULL,
         counted BIGINT NOT NULL,
         shown BIGINT NOT NULL,
+        waiting BIGINT NOT NULL,
         closed INTEGER NOT NULL
     )""",
     """CREATE TABLE anonhist_ids (
@@ -53,9 +54,10 @@ _TABLES = (
     # A random key is the order, so nothing in the table tells when a report came.
     """CREATE TABLE anonhist_reports (
         collection INTEGER NOT NULL,
+        waiting INTEGER NOT NULL,
         key {bytes} NOT NULL,
         report TEXT NOT NULL,
-        PRIMARY KEY (collection, key)
+        PRIMARY KEY (collection, waiting, key)
     ){keyed}""",
 )
 # Merged parts have at most so many cells, unless the survey has few; at 16 bytes a cell, a megabyte.
@@ -79,10 +81,23 @@ class Tier(IntEnum):
 
 
 class Head(NamedTuple):
-    """How many reports were counted, how many of them the last look showed, and whether the collection is closed."""
+    """How far a collection is.
+
+    Attributes
+    ----------
+    counted
+        How many reports are in the tally.
+    shown
+        How many of them the last look showed.
+    waiting
+        How many reports wait for their batch to be whole; when the collection is closed, how many were dropped.
+    closed
+        Whether it has ended.
+    """
 
     counted: int
     shown: int
+    waiting: int
     closed: bool
 
 
@@ -116,7 +131,7 @@ class Transaction:
             return int(found[0][0])
         ((last,),) = self._all("SELECT coalesce(max(number), 0) FROM anonhist_collections")
         self.run(
-            "INSERT INTO anonhist_collections VALUES (?, ?, ?, ?, 0, 0, 0)",
+            "INSERT INTO anonhist_collections VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
             last + 1,
             collection.digest,
             collection.survey.digest,
@@ -131,14 +146,14 @@ class Transaction:
 
     def head(self, number: int) -> Head:
         """Return how far a collection is."""
-        query = "SELECT counted, shown, closed FROM anonhist_collections WHERE number = ?"
-        ((counted, shown, closed),) = self._all(query, number)
-        return Head(int(counted), int(shown), bool(closed))
+        query = "SELECT counted, shown, waiting, closed FROM anonhist_collections WHERE number = ?"
+        ((counted, shown, waiting, closed),) = self._all(query, number)
+        return Head(int(counted), int(shown), int(waiting), bool(closed))
 
     def set_head(self, number: int, head: Head) -> None:
         """Store how far a collection is."""
-        query = "UPDATE anonhist_collections SET counted = ?, shown = ?, closed = ? WHERE number = ?"
-        self.run(query, head.counted, head.shown, int(head.closed), number)
+        query = "UPDATE anonhist_collections SET counted = ?, shown = ?, waiting = ?, closed = ? WHERE number = ?"
+        self.run(query, head.counted, head.shown, head.waiting, int(head.closed), number)
 
     # Requests
 
@@ -199,13 +214,6 @@ class Transaction:
             summed = sum_equal(*(np.concatenate(each) for each in zip(*parts, strict=True)))
             self.run("DELETE FROM anonhist_parts WHERE collection = ? AND place IN (?, ?)", number, last, before)
             self._write(number, before, tier, *summed)
-
-    # Reports, where they are kept or wait
-
-    def keep(self, number: int, reports: Iterable[tuple[bytes, str]]) -> None:
-        """Store reports under random keys."""
-        for key, report in reports:
-            self.run("INSERT INTO anonhist_reports VALUES (?, ?, ?)", number, key, report)
 
 
 def _numbers(content: bytes) -> NDArray[np.int64]:

@@ -7,16 +7,16 @@ sends the same bytes again, and its identifier decides whether they still have t
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from anonhist.collect.kept import batch, drop_waiting, keep
 from anonhist.collect.looks import next_look
 from anonhist.collect.served import ENDED, Answer, Line, Served, counted_answer, current_day, refusal
 from anonhist.collect.storage import (
@@ -30,15 +30,15 @@ from anonhist.collect.storage import (
     Transaction,
 )
 from anonhist.errors import AnonhistError
-from anonhist.local.reports import BytesColumn, Reports
-from anonhist.local.wire import digits, read_texts
-from anonhist.randomness import SystemSource
+from anonhist.local.collection import Batches
+from anonhist.local.reports import Reports
+from anonhist.local.wire import read_texts
 
 MOST_AT_ONCE = 5_000
 # What may wait, before requests are told to come back.
 _MOST_WAITING, _MOST_BYTES_WAITING = 20_000, 1 << 26
 # How often an idle writer looks at the day.
-_IDLE_SECONDS = 30.0
+_IDLE_SECONDS, _SOON_SECONDS = 30.0, 0.05
 _NO_ROOM = refusal(507, "The collector has no room: send the same bytes again later.")
 _DOWN = refusal(503, "The collector cannot store anything now: send the same bytes again later.")
 BUSY = refusal(503, "The collector is busy: send the same bytes again later.")
@@ -54,6 +54,22 @@ class Waiting:
     answer: asyncio.Future[Answer]
 
 
+class Seen(NamedTuple):
+    """What a group of requests to a collection held besides what was counted, and whether it led to a look."""
+
+    served: Served
+    refused: int
+    repeated: int
+    has_looked: bool
+
+
+class Outcome(NamedTuple):
+    """What becomes of a group of requests."""
+
+    answers: list[tuple[Waiting, Answer]]
+    seen: list[Seen]
+
+
 class Writer:
     """The thread, and the queue before it.
 
@@ -67,6 +83,8 @@ class Writer:
         Whether reports are stored, too, in random order and without identifiers.
     today
         Returns the day.
+    notice
+        Called in the event loop with what each group held, before its answers are given.
     """
 
     def __init__(
@@ -76,7 +94,9 @@ class Writer:
         *,
         keep_reports: bool = False,
         today: Callable[[], int] = current_day,
+        notice: Callable[[Seen], None] = lambda _: None,
     ) -> None:
+        self._notice = notice
         self._storage, self._collections = storage, collections
         self._keep_reports, self._today = keep_reports, today
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
@@ -111,8 +131,10 @@ class Writer:
         self._queue.put(Waiting(served, line, size, answer))
         return answer
 
-    def _deliver(self, answers: Iterable[tuple[Waiting, Answer]]) -> None:
-        for each, answer in answers:
+    def _deliver(self, outcome: Outcome) -> None:
+        for seen in outcome.seen:
+            self._notice(seen)
+        for each, answer in outcome.answers:
             self._waiting -= 1
             self._bytes -= each.size
             # A client may have gone.
@@ -124,26 +146,29 @@ class Writer:
     def _run(self) -> None:
         going = True
         while going:
-            group, going = self._group()
-            try:
-                if group:
-                    answers = self._stored(group)
-                    assert self._loop is not None  # noqa: S101  # it was started
-                    self._loop.call_soon_threadsafe(self._deliver, answers)
-                self._look_after_days()
-            except AnonhistError:
-                self._forget_session()
-            except Exception as error:  # noqa: BLE001  # a thread that ends would leave all later requests unanswered
-                self._say(error)
-                self._forget_session()
+            is_more = self._guarded(self._look_after_days)
+            group, going = self._group(_SOON_SECONDS if is_more else _IDLE_SECONDS)
+            if group:
+                self._guarded(self._answer, group)
         self._ended.set()
         self._forget_session()
 
-    def _group(self) -> tuple[list[Waiting], bool]:
+    def _guarded(self, work: Callable[..., bool], *values: Any) -> bool:
+        """Do something with the database; if it fails, the connection is opened again next time."""
+        try:
+            return work(*values)
+        except AnonhistError:
+            self._forget_session()
+        except Exception as error:  # noqa: BLE001  # a thread that ends would leave all later requests unanswered
+            self._say(error)
+            self._forget_session()
+        return False
+
+    def _group(self, seconds: float) -> tuple[list[Waiting], bool]:
         """Return all that waits, and whether to go on."""
         group: list[Waiting] = []
         try:
-            first = self._queue.get(timeout=_IDLE_SECONDS)
+            first = self._queue.get(timeout=seconds)
             while first is not None:
                 group.append(first)
                 if len(group) == MOST_AT_ONCE:
@@ -153,27 +178,35 @@ class Writer:
             return group, True
         return group, False
 
-    def _stored(self, group: list[Waiting]) -> list[tuple[Waiting, Answer]]:
+    def _answer(self, group: list[Waiting]) -> bool:
+        outcome = self._stored(group)
+        assert self._loop is not None  # noqa: S101  # it was started
+        self._loop.call_soon_threadsafe(self._deliver, outcome)
+        return True
+
+    def _stored(self, group: list[Waiting]) -> Outcome:
         """Count a group, and return the answers: all are refused alike if it cannot be stored."""
         try:
             with self._connected().writing() as ours:
-                answers = [pair for served, own in _by_collection(group) for pair in self._count(ours, served, own)]
+                parts = [self._count(ours, served, own) for served, own in _by_collection(group)]
             self.is_well = True
         except StorageFullError:
             self.is_well = False
-            return [(each, _NO_ROOM) for each in group]
+            return Outcome([(each, _NO_ROOM) for each in group], [])
         except Exception as error:  # noqa: BLE001  # they are answered, whatever happened
             if not isinstance(error, StorageDownError):
                 self._say(error)
             self.is_well = False
             self._forget_session()
-            return [(each, _DOWN) for each in group]
-        return answers
+            return Outcome([(each, _DOWN) for each in group], [])
+        return Outcome([pair for answers, _ in parts for pair in answers], [seen for _, seen in parts if seen])
 
-    def _count(self, ours: Transaction, served: Served, group: list[Waiting]) -> list[tuple[Waiting, Answer]]:
+    def _count(
+        self, ours: Transaction, served: Served, group: list[Waiting]
+    ) -> tuple[list[tuple[Waiting, Answer]], Seen | None]:
         head = ours.head(served.number)
         if head.closed:
-            return [(each, ENDED) for each in group]
+            return [(each, ENDED) for each in group], None
         survey = served.collection.survey
         texts: dict[str, list[Any]] = {column.name: [] for column in survey.columns}
         for each in group:
@@ -186,7 +219,7 @@ class Writer:
         for row, what in bad.items():
             place = int(np.searchsorted(begins, row, side="left")) - 1
             refused[place][row - int(begins[place])] = what
-        # Of requests with one identifier, the first counts, and all get its answer if they are the same.
+        # Of requests with one identifier, the first counts.
         first: dict[Identifier, int] = {}
         for place, each in enumerate(group):
             if len(refused[place]) < each.line.rows:
@@ -195,30 +228,47 @@ class Writer:
         is_new = np.zeros(len(group), dtype=np.bool_)
         is_new[[first[each] for each in new]] = True
         chosen = np.repeat(is_new, rows)[good]
-        if chosen.any():
-            self._add(ours, served, head, reports if chosen.all() else reports.rows(chosen))
-        return [(each, counted_answer(each.line.rows, wrong)) for each, wrong in zip(group, refused, strict=True)]
+        has_looked = bool(chosen.any()) and self._add(
+            ours, served, head, reports if chosen.all() else reports.rows(chosen)
+        )
+        answers = [(each, counted_answer(each.line.rows, wrong)) for each, wrong in zip(group, refused, strict=True)]
+        return answers, Seen(served, len(bad), int(chosen.size - chosen.sum()), has_looked)
 
-    def _add(self, ours: Transaction, served: Served, head: Head, reports: Reports) -> None:
-        """Count reports, and note a look that they reach."""
+    def _add(self, ours: Transaction, served: Served, head: Head, reports: Reports) -> bool:
+        """Count reports, or let them wait for their batch; return whether a look was taken."""
+        shown = served.collection.shown
+        if isinstance(shown, Batches):
+            return self._add_in_batches(ours, served, head, reports, shown.users)
         survey = served.collection.survey
         if self._keep_reports:
-            ours.keep(served.number, zip(_keys(len(reports)), _report_texts(served, reports), strict=True))
-        counted, look = head.counted + len(reports), head.shown
-        while (size := next_look(served.collection, look)) is not None and size <= counted:
-            look = size
+            keep(ours, served, reports, waiting=False)
+        counted = head.counted + len(reports)
+        look = _last_look(served, head.shown, counted)
         if look > head.shown:
             until = np.arange(len(reports)) < look - head.counted
             ours.add(served.number, survey.tally(reports.rows(until)), Tier.SINCE, cells=survey.cells)
             ours.show_all(served.number, cells=survey.cells)
             reports = reports.rows(~until)
-        if len(reports):
-            ours.add(served.number, survey.tally(reports), Tier.SINCE, cells=survey.cells)
-        ours.set_head(served.number, Head(counted, look, closed=False))
+        ours.add(served.number, survey.tally(reports), Tier.SINCE, cells=survey.cells)
+        ours.set_head(served.number, head._replace(counted=counted, shown=look))
+        return look > head.shown
 
-    def _look_after_days(self) -> None:
-        """Close collections that have ended, and delete some identifiers that are too old."""
-        today = self._today()
+    def _add_in_batches(self, ours: Transaction, served: Served, head: Head, reports: Reports, size: int) -> bool:
+        keep(ours, served, reports, waiting=True)
+        counted, look, waiting = head.counted, head.shown, head.waiting + len(reports)
+        cells = served.collection.survey.cells
+        while waiting >= size:
+            ours.add(served.number, batch(ours, served, size, keeps=self._keep_reports), Tier.SINCE, cells=cells)
+            counted, waiting = counted + size, waiting - size
+            if _last_look(served, look, counted) == counted:
+                look = counted
+                ours.show_all(served.number, cells=cells)
+        ours.set_head(served.number, Head(counted, look, waiting, closed=False))
+        return look > head.shown
+
+    def _look_after_days(self) -> bool:
+        """Close collections that have ended, and delete some identifiers that are too old; return whether more are."""
+        today, is_more = self._today(), False
         for served in self._collections:
             if self._pruned.get(served.number) == today:
                 continue
@@ -226,10 +276,14 @@ class Writer:
                 head = ours.head(served.number)
                 if served.has_ended(today) and not head.closed:
                     ours.show_all(served.number, cells=served.collection.survey.cells)
-                    ours.set_head(served.number, Head(head.counted, head.counted, closed=True))
-                is_more = ours.forget(served.number, served.oldest(today))
-            if not is_more:
+                    drop_waiting(ours, served)
+                    ours.set_head(served.number, head._replace(shown=head.counted, closed=True))
+                is_left = ours.forget(served.number, served.oldest(today))
+            if is_left:
+                is_more = True
+            else:
                 self._pruned[served.number] = today
+        return is_more
 
     def _connected(self) -> Session:
         if self._session is None:
@@ -256,24 +310,8 @@ def _by_collection(group: list[Waiting]) -> list[tuple[Served, list[Waiting]]]:
     return list(found.values())
 
 
-def _keys(many: int) -> list[bytes]:
-    """Return random keys of 16 bytes."""
-    content = SystemSource().words(2 * many).tobytes()
-    return [content[start : start + 16] for start in range(0, len(content), 16)]
-
-
-def _report_texts(served: Served, reports: Reports) -> list[str]:
-    """Return each report as JSON, as ``anonhist local tally`` reads it in a column ``reports``."""
-    columns = {}
-    for column in served.collection.survey.columns:
-        values, many = reports.columns[column.name], digits(column)
-        columns[column.name] = (
-            [row.tobytes().hex() for row in values]
-            if isinstance(column, BytesColumn)
-            else [f"{value:0{many}x}" for value in values.tolist()]
-        )
-    names = list(columns)
-    return [
-        json.dumps({name: [value] for name, value in zip(names, row, strict=True)}, separators=(",", ":"))
-        for row in zip(*columns.values(), strict=True)
-    ]
+def _last_look(served: Served, shown: int, counted: int) -> int:
+    """Return the number of reports of the last look that so many reached."""
+    while (size := next_look(served.collection, shown)) is not None and size <= counted:
+        shown = size
+    return shown

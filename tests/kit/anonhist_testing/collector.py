@@ -81,7 +81,7 @@ def serving(collection: str | Path, database: str, *options: str, port: int = 0)
             line = process.stdout.readline()
             assert line, f"the server did not start: {printed}"
             printed += line
-        found = int(printed.partition("/c/")[0].rpartition(":")[2])
+        found = int(printed.partition("/c/")[0].rpartition(":")[2])  # after that of the metrics
         yield Running(process, found, printed)
     finally:
         process.kill()
