@@ -195,7 +195,7 @@ def _figures(estimate: FrequencyEstimate) -> dict[str, Any]:
             "label": label_text(estimate.labels[place]),
             "bar": bar,
             "share": share(value, error),
-            "interval": interval_text(lower, upper, error).partition(" to "),
+            "interval": interval_text(lower, upper, error),
             "perhaps_zero": not estimate.significant[place],
         }
         for place, bar, value, lower, upper in zip(
