@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from anonhist.collect.live_page import HEADERS, static_files
 from anonhist.collect.openapi import openapi
+from anonhist.collect.rate_limits import RateLimits
 from anonhist.collect.served import MOST_BYTES, Answer, Served, current_day, refusal
 from anonhist.collect.shown import ShownPages
 from anonhist.collect.storage import Storage
@@ -25,7 +26,6 @@ from anonhist.collect.watching import Watch
 from anonhist.collect.writer import BUSY, Writer
 from anonhist.errors import AnonhistError
 from anonhist.local.files import tally_text
-from anonhist.randomness import SystemSource
 
 ROUTES = frozenset(
     (
@@ -40,7 +40,9 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 BODY_SECONDS = 10.0
 _MOST_READ = 8 * MOST_BYTES
-_RETRY_AFTER, _HOUR = b"5", 3600.0
+_RETRY_SECONDS = 5
+# A school behind one address answers within one lesson.
+_MOST_AT_ONCE = 100
 _JSON = (b"content-type", b"application/json")
 _ALWAYS = [
     (b"access-control-allow-origin", b"*"),
@@ -86,7 +88,11 @@ class Application:
     ) -> None:
         self._writer, self._today, self._watch = writer, today, watch
         self._posts = {f"/c/{each.collection.digest}/reports": each for each in collections}
-        self._addresses = None if most_per_hour is None else Addresses(most_per_hour)
+        self._limits = (
+            None
+            if most_per_hour is None
+            else RateLimits(per_hour=most_per_hour, burst=min(most_per_hour, _MOST_AT_ONCE))
+        )
         self._others = _Pages(storage, writer, collections, token=token, today=today).application()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -108,9 +114,11 @@ class Application:
         if served is None:
             await self._others(scope, receive, send)
             return
-        method = scope["method"]
+        method, wait = scope["method"], _RETRY_SECONDS
         if method == "POST":
-            answer = await self._reports(served, scope, receive)
+            limited = 0 if self._limits is None else self._limits.wait((scope.get("client") or ("",))[0])
+            wait = limited or wait
+            answer = _TOO_OFTEN if limited else await self._reports(served, receive)
         elif method == "OPTIONS":
             await _send_preflight(send)
             return
@@ -119,16 +127,14 @@ class Application:
         status, body = answer
         headers = [_JSON, (b"content-length", b"%d" % len(body)), *_ALWAYS]
         if status in {429, 503, 507}:
-            headers.append((b"retry-after", _RETRY_AFTER))
+            headers.append((b"retry-after", b"%d" % wait))
         elif status in {408, 413}:
             # What is still to come of the body is not read.
             headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _reports(self, served: Served, scope: Scope, receive: Receive) -> Answer:
-        if self._addresses is not None and not self._addresses.admits(scope):
-            return _TOO_OFTEN
+    async def _reports(self, served: Served, receive: Receive) -> Answer:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 message = await _body(receive)
@@ -171,29 +177,6 @@ async def _send_preflight(send: Send) -> None:
     ]
     await send({"type": "http.response.start", "status": 204, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
-
-
-class Addresses:
-    """How often each address sent something in this hour, by a hash whose key is forgotten with the hour."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._until = 0.0
-        self._key = b""
-        self._times: dict[bytes, int] = {}
-
-    def admits(self, scope: Scope) -> bool:
-        """Count a request, and return whether it may go on."""
-        now = time.monotonic()
-        if now >= self._until:
-            self._until, self._key, self._times = now + _HOUR, SystemSource().words(4).tobytes(), {}
-        host = (scope.get("client") or ("",))[0]
-        hashed = blake2b(host.encode(), key=self._key, digest_size=16).digest()
-        times = self._times.get(hashed, 0) + 1
-        # So many addresses that memory would run out are treated alike.
-        if times > 1 or len(self._times) < 1 << 20:
-            self._times[hashed] = times
-        return times <= self._most
 
 
 class _Pages:
@@ -249,7 +232,7 @@ class _Pages:
             try:
                 return await give(request, served)
             except AnonhistError:
-                return said(503, "The database cannot be read now.", {"Retry-After": _RETRY_AFTER.decode()})
+                return said(503, "The database cannot be read now.", {"Retry-After": f"{_RETRY_SECONDS}"})
 
         return respond
 
