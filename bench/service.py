@@ -1,9 +1,10 @@
 """The collection server under load, on this machine. Run as ``python bench/service.py``.
 
-64 connections send single reports, then batches of 100 reports, of randomized response (k-RR) with 20 values, to
-``anonhist serve`` on loopback. The program prints how many reports per second are acknowledged, that is, on the disk;
-how long requests wait; and the processor time and memory of the server. The load comes from this process, which shares
-the processor. Beside it stand the time of an fsync, which no answer can be faster than, and the load of the machine.
+64 connections send single reports, then batches of 100 reports, a million in all, of randomized response (k-RR) with 20
+values, and malformed requests, to ``anonhist serve`` on loopback. The program prints how many reports per second are
+answered, that is, on the disk; how long requests wait; and the processor time and memory of the server. The load comes
+from this process, which shares the processor. Beside it stand the time of an fsync, which no answer can be faster than,
+and the load of the machine.
 PostgreSQL is a server of its own, in a temporary folder; if its programs are missing, the output says so.
 """
 
@@ -28,7 +29,7 @@ from anonhist_testing.postgresql import programs, server
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-CONNECTIONS, SINGLE, BATCHES, TOGETHER = 64, 30_000, 6_000, 100
+CONNECTIONS, SINGLE, BATCHES, TOGETHER, MALFORMED = 64, 20_000, 10_000, 100, 100_000
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -94,25 +95,21 @@ def memory(process: int) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
-def measure(name: str, running: Running, collection: Collection, many: int, together: int, connections: int) -> None:
-    """Send reports, and print what it took."""
-    values = np.arange(many * together) % 20
-    path = f"/c/{collection.digest}/reports"
-    requests = [
-        b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s"
-        % (path.encode(), len(line), line)
-        for line in lines_of(collection, values, together=together)
-    ]
+def measure(
+    what: str, running: Running, path: str, bodies: Sequence[bytes], connections: int, *, expected: bytes, reports: int
+) -> None:
+    """Send requests, and print what it took."""
+    head = b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s"
+    requests = [head % (path.encode(), len(body), body) for body in bodies]
     before, started = processor_seconds(running.process.pid), perf_counter()
     waits, statuses = asyncio.run(send_all(running.port, requests, connections))
     seconds, taken = perf_counter() - started, processor_seconds(running.process.pid) - before
-    if statuses != {b"200"} or len(waits) != many:
-        sys.exit("Not every request was acknowledged.")
+    if statuses != {expected} or len(waits) != len(bodies):
+        sys.exit(f"Not every request was answered by {expected.decode()}.")
     p50, p99 = (1000 * np.quantile(waits, share) for share in (0.5, 0.99))
     print(
-        f"{name:11} {f'{together} a request':>14} {many * together / seconds:12,.0f} reports/s   p50 {p50:6.1f} ms   "
-        f"p99 {p99:6.1f} ms   {1e6 * taken / many:5.0f} µs of processor a request   "
-        f"{memory(running.process.pid):4.0f} MB"
+        f"{what:23} {reports / seconds:9,.0f} reports/s  p50 {p50:6.1f} ms  p99 {p99:6.1f} ms  "
+        f"{1e6 * taken / len(bodies):5.0f} µs a request  {memory(running.process.pid):4.0f} MB"
     )
 
 
@@ -134,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to test this program")
     is_quick = parser.parse_args().quick
-    single, batches, connections = (40, 5, 2) if is_quick else (SINGLE, BATCHES, CONNECTIONS)
+    single, batches, malformed, connections = (40, 5, 40, 2) if is_quick else (SINGLE, BATCHES, MALFORMED, CONNECTIONS)
     survey = KRR(alphabet=20, epsilon=1)
     collection = Collection(survey=survey, answers="once", last_day="2099-12-31")
     with ExitStack() as stack:
@@ -142,18 +139,24 @@ def main() -> None:
         collection.save(folder / "collection.json")
         loads = ", ".join(f"{each:.1f}" for each in os.getloadavg())
         print(
-            f"An fsync takes {1000 * sync_time(folder):.2f} ms; {os.cpu_count()} processors; load of the machine in "
-            f"the last 1, 5 and 15 minutes: {loads}. {connections} connections."
+            f"An fsync takes {1000 * sync_time(folder):.2f} ms. {os.cpu_count()} processors, {connections} connections."
         )
+        print(f"Load of the machine in the last 1, 5 and 15 minutes: {loads}.")
         addresses = {"SQLite": f"sqlite:///{folder / 'collected.db'}"}
         if programs() is None:
             print("PostgreSQL: not measured, its programs are not installed.")
         else:
             addresses["PostgreSQL"] = stack.enter_context(server(fsync=True)).database()
         for name, address in addresses.items():
+            path = f"/c/{collection.digest}/reports"
             with serving(folder / "collection.json", address) as running:
-                measure(name, running, collection, single, 1, connections)
-                measure(name, running, collection, batches, TOGETHER, connections)
+                for many, together in ((single, 1), (batches, TOGETHER)):
+                    lines = lines_of(collection, np.arange(many * together) % 20, together=together)
+                    what = f"{name}, {together} a request"
+                    reports = many * together
+                    measure(what, running, path, lines, connections, expected=b"200", reports=reports)
+                bad = [lines[0].replace(b"reports", b"report") for _ in range(malformed)]
+                measure(f"{name}, malformed", running, path, bad, connections, expected=b"422", reports=malformed)
 
 
 if __name__ == "__main__":

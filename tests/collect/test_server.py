@@ -13,6 +13,8 @@ import pytest
 import anonhist as ah
 from anonhist.cli.entry import run
 from anonhist.collect.reading import read_collected
+from anonhist.collect.server import listening
+from anonhist.errors import OutputError
 from anonhist.local import Collection
 from anonhist.local.wire import read_wire_line
 from anonhist_testing.collector import Running, Sender, all_at_once, answer_on, lines_of, serving
@@ -172,7 +174,22 @@ def test_slow_and_endless_clients_do_not_keep_others_waiting(collection: Collect
 
 
 @pytest.mark.full
+def test_answers_do_not_wait_for_the_client_to_acknowledge_their_heads(running: Running) -> None:
+    waits = []
+    with closing(running.connection()) as connection:
+        for _ in range(30):
+            before = time.monotonic()
+            connection.request("GET", "/healthz")
+            answer_on(connection)
+            waits.append(time.monotonic() - before)
+    # That would take 40 ms each.
+    assert min(waits) < 0.02
+
+
+@pytest.mark.full
 def test_pages_have_headers_that_keep_scripts_and_frames_out(collection: Collection, running: Running) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OutputError, match="choose another port"):
+        listening("127.0.0.1", taken.getsockname()[1])
     for path in ("/c", f"/c/{collection.digest}/", f"/c/{collection.digest}/estimate", "/openapi.json", "/client.js"):
         status, headers, body = running.ask(path)
         assert (status, bool(body)) == (200, True)
