@@ -35,8 +35,7 @@ class ShownPages:
             kept = self._kept.get(served.number)
             head = await asyncio.to_thread(self._head, served.number)
             if kept is None or (kept[0].shown, kept[0].closed) != (head.shown, head.closed):
-                state = await asyncio.to_thread(self._state, served)
-                kept = head, await _in_process(served, state)
+                kept = await _in_process(self._storage, served)
                 self._kept[served.number] = kept
             self._read[served.number] = monotonic()
             return kept[1]
@@ -45,18 +44,20 @@ class ShownPages:
         with self._storage.seen() as ours:
             return ours.head(number)
 
-    def _state(self, served: Served) -> ShownState:
-        with self._storage.seen() as ours:
-            head = ours.head(served.number)
-            tally = ours.tally(served.number, served.collection.survey.digest, shown=True) if head.shown else None
-        # Before the end, nobody learns how many came since the look.
-        return ShownState(head.counted + head.waiting if head.closed else head.shown, tally, head.closed)
 
-
-async def _in_process(served: Served, state: ShownState) -> Rendered:
-    """Render in a process that ends afterwards: estimates take up to seconds, and memory of their own."""
+async def _in_process(storage: Storage, served: Served) -> tuple[Head, Rendered]:
+    """Render in a process that ends afterwards: estimates take up to seconds, and large tallies much memory."""
     process = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
     try:
-        return await asyncio.get_running_loop().run_in_executor(process, rendered, served.collection, state)
+        return await asyncio.get_running_loop().run_in_executor(process, _rendered, storage, served)
     finally:
         process.shutdown(wait=False)
+
+
+def _rendered(storage: Storage, served: Served) -> tuple[Head, Rendered]:
+    with storage.seen() as ours:
+        head = ours.head(served.number)
+        tally = ours.tally(served.number, served.collection.survey.digest, shown=True) if head.shown else None
+    # Before the end, nobody learns how many came since the look.
+    reports = head.counted + head.waiting if head.closed else head.shown
+    return head, rendered(served.collection, ShownState(reports, tally, head.closed))

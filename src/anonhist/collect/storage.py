@@ -46,7 +46,6 @@ _TABLES = (
         collection INTEGER NOT NULL,
         place BIGINT NOT NULL,
         tier INTEGER NOT NULL,
-        size BIGINT NOT NULL,
         cells {bytes} NOT NULL,
         counts {bytes} NOT NULL,
         PRIMARY KEY (collection, place)
@@ -63,6 +62,7 @@ _TABLES = (
 # Merged parts have at most so many cells, unless the survey has few; at 16 bytes a cell, a megabyte.
 _MOST_CELLS = 1 << 16
 _AT_ONCE = 1_000
+_NO_PLACE = (1 << 63) - 1
 
 
 class StorageFullError(OutputError):
@@ -172,16 +172,17 @@ class Transaction:
     # The tally
 
     def add(self, number: int, tally: Tally, tier: Tier, *, cells: int) -> None:
-        """Add a tally to a tier, merging it with the last parts; ``cells`` is how many the survey has."""
+        """Add a tally to a tier, merged with the last parts; ``cells`` is how many the survey has."""
         if tally.cells.size:
-            self._write(number, self._last(number) + 1, tier, tally.cells, tally.counts)
-            self._merge(number, tier, cells)
+            self._put(number, tier, tally.cells, tally.counts, cells)
 
     def show_all(self, number: int, *, cells: int) -> None:
         """Make everything since the last look part of what is shown."""
         query = "UPDATE anonhist_parts SET tier = ? WHERE collection = ? AND tier = ?"
-        self.run(query, Tier.SHOWN, number, Tier.SINCE)
-        self._merge(number, Tier.SHOWN, cells)
+        self.run(query, int(Tier.SHOWN), number, int(Tier.SINCE))
+        if (last := self._before(number, None)) is not None:
+            self.run("DELETE FROM anonhist_parts WHERE collection = ? AND place = ?", number, last.place)
+            self._put(number, Tier.SHOWN, last.cells, last.counts, cells)
 
     def tally(self, number: int, survey: str, *, shown: bool) -> Tally:
         """Return the tally that the last look showed, or that of everything counted."""
@@ -193,27 +194,43 @@ class Transaction:
         cells, counts = sum_equal(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         return Tally(survey, head.shown if shown else head.counted, cells, counts)
 
-    def _last(self, number: int) -> int:
-        ((last,),) = self._all("SELECT coalesce(max(place), 0) FROM anonhist_parts WHERE collection = ?", number)
-        return int(last)
+    def _before(self, number: int, place: int | None) -> _Part | None:
+        """Return the last part, or the last one before a place."""
+        query = (
+            "SELECT place, tier, cells, counts FROM anonhist_parts WHERE collection = ? AND place < ? "
+            "ORDER BY place DESC LIMIT 1"
+        )
+        found = self._all(query, number, _NO_PLACE if place is None else place)
+        return _Part(int(found[0][0]), int(found[0][1]), *map(_numbers, found[0][2:])) if found else None
 
-    def _write(self, number: int, place: int, tier: Tier, cells: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        values = number, place, int(tier), cells.size, cells.astype("<i8").tobytes(), counts.astype("<i8").tobytes()
-        self.run("INSERT INTO anonhist_parts VALUES (?, ?, ?, ?, ?, ?)", *values)
+    def _put(
+        self, number: int, tier: Tier, cells: NDArray[np.int64], counts: NDArray[np.int64], of_survey: int
+    ) -> None:
+        """Store a part, merged with the last ones of its tier until each is more than twice as large as the next."""
+        last = self._before(number, None)
+        place, merged = (0 if last is None else last.place) + 1, 0
+        while last is not None and last.tier == tier and last.cells.size <= 2 * cells.size:
+            together = last.cells.size + cells.size
+            if together > _MOST_CELLS and 2 * together < of_survey:
+                break
+            cells, counts = sum_equal(np.concatenate((last.cells, cells)), np.concatenate((last.counts, counts)))
+            place, merged = last.place, merged + 1
+            last = self._before(number, place)
+        contents = cells.astype("<i8").tobytes(), counts.astype("<i8").tobytes()
+        if merged > 1:
+            self.run("DELETE FROM anonhist_parts WHERE collection = ? AND place > ?", number, place)
+        if merged:
+            query = "UPDATE anonhist_parts SET cells = ?, counts = ? WHERE collection = ? AND place = ?"
+            self.run(query, *contents, number, place)
+        else:
+            self.run("INSERT INTO anonhist_parts VALUES (?, ?, ?, ?, ?)", number, place, int(tier), *contents)
 
-    def _merge(self, number: int, tier: Tier, cells: int) -> None:
-        """Merge the last parts of a tier until each is more than twice as large as the next one."""
-        query = "SELECT place, size FROM anonhist_parts WHERE collection = ? AND tier = ? ORDER BY place DESC LIMIT 2"
-        while len(found := self._all(query, number, int(tier))) == 2:
-            (last, size), (before, size_before) = found
-            together = size + size_before
-            if size_before > 2 * size or (together > _MOST_CELLS and 2 * together < cells):
-                return
-            both = "SELECT cells, counts FROM anonhist_parts WHERE collection = ? AND place IN (?, ?)"
-            parts = [(_numbers(own), _numbers(counts)) for own, counts in self._all(both, number, last, before)]
-            summed = sum_equal(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-            self.run("DELETE FROM anonhist_parts WHERE collection = ? AND place IN (?, ?)", number, last, before)
-            self._write(number, before, tier, *summed)
+
+class _Part(NamedTuple):
+    place: int
+    tier: int
+    cells: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 def _numbers(content: bytes) -> NDArray[np.int64]:
