@@ -62,6 +62,25 @@ def test_it_is_so_in_twenty_rounds(collection: Collection, collection_file: Path
     kill_and_send(collection, collection_file, address, rounds=20, each=60)
 
 
+@pytest.mark.full
+def test_two_servers_on_one_database_count_each_request_once(
+    collection: Collection, collection_file: Path, address: str
+) -> None:
+    path, lines = f"/c/{collection.digest}/reports", lines_of(collection, VALUES * 50)
+    with serving(collection_file, address) as one, serving(collection_file, address) as other:
+        # Both get all, in opposite orders.
+        senders = [Sender(path, lines), Sender(path, lines[::-1])]
+        threads = [
+            thread for sender, to in zip(senders, (one, other), strict=True) for thread in all_at_once([sender], to)
+        ]
+        for thread in threads:
+            thread.join()
+        assert [one.stop(), other.stop()] == [0, 0]
+    assert [len(sender.answered) for sender in senders] == [200, 200]
+    assert {status for sender in senders for status in sender.statuses} == {200}
+    assert read_collected(collection.survey, address) == tally_of(collection, lines)
+
+
 @pytest.fixture
 def running(collection_file: Path, tmp_path: Path) -> Iterator[Running]:
     with serving(collection_file, f"sqlite:///{tmp_path / 'abused.db'}") as found:
@@ -144,6 +163,7 @@ def test_malformed_requests_are_refused_and_others_answered(collection: Collecti
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the memory of a process")
 def test_slow_and_endless_clients_do_not_keep_others_waiting(collection: Collection, running: Running) -> None:
     path = f"/c/{collection.digest}/reports"
     slow = [socket.create_connection(("127.0.0.1", running.port), timeout=60) for _ in range(500)]
@@ -168,6 +188,9 @@ def test_slow_and_endless_clients_do_not_keep_others_waiting(collection: Collect
             waits.append(time.monotonic() - before)
         assert max(waits) < 1
         sending.result()
+        status = Path(f"/proc/{running.process.pid}/status").read_text().splitlines()
+        (memory,) = (int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+        assert memory < 150 << 10
     said = []
     for each in slow:
         with each, suppress(OSError):
