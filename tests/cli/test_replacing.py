@@ -96,6 +96,7 @@ READ = {
     "--max-per-user",
     "--nodes",
     "--temp-directory",
+    "--token-file",
 }
 # Those of the experiments and of the client are folders.
 FOLDERS = {("reproduce", "--output"), ("collect client", "--output")}

@@ -144,6 +144,29 @@ def test_it_closes_after_the_last_day(tmp_path: Path, collection: Collection) ->
     assert left == 0
 
 
+def test_identifiers_are_known_as_long_as_they_are_accepted(bench: Bench, collection: Collection) -> None:
+    lines = lines_of(collection, VALUES)
+    first = bench.day
+    bench.send(*lines)
+    for passed in (collection.keep_ids, collection.keep_ids + 1):
+        # Read on the last day on which they are accepted, and counted by a writer for which it is the next.
+        bench.day = first + collection.keep_ids
+        read = [bench.line(line) for line in lines]
+        bench.day = first + passed
+
+        async def work(writer: Writer, read: list[Line] = read) -> None:
+            for each in read:
+                waiting = writer.submit(bench.served, each, 99)
+                assert waiting is not None
+                await waiting
+
+        bench.run(work)
+        assert bench.tally() == tally_of(collection, lines)
+    refused = bench.served.line(lines[0], bench.day)
+    assert isinstance(refused, Answer)
+    assert refused.status == 410
+
+
 def test_without_room_nothing_is_acknowledged_and_nothing_lost(tmp_path: Path, collection: Collection) -> None:
     storage = SqliteStorage(f"sqlite:///{tmp_path / 'c.db'}")
     bench = Bench(collection, storage)

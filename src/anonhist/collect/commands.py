@@ -46,7 +46,9 @@ anonhist serve collections/ --database postgresql://collector@db/answers --url h
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 for a free one.")
 @click.option(
-    "--url", metavar="URL", help="Where browsers reach the server, for the printed snippet.  [default: host and port]"
+    "--url",
+    metavar="ADDRESS",
+    help="Where browsers reach the server, for the printed snippet.  [default: host and port]",
 )
 @click.option(
     "--token-file",

@@ -278,7 +278,8 @@ class Writer:
                     ours.show_all(served.number, cells=served.collection.survey.cells)
                     drop_waiting(ours, served)
                     ours.set_head(served.number, head._replace(shown=head.counted, closed=True))
-                is_left = ours.forget(served.number, served.oldest(today))
+                # A day more than is accepted: a request may have been read before midnight, by this server or another.
+                is_left = ours.forget(served.number, served.oldest(today) - 1)
             if is_left:
                 is_more = True
             else:

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anonhist.local import Collection, new_identifier, wire_line
 
 _SECONDS = 60
@@ -98,7 +100,7 @@ def lines_of(collection: Collection, values: Sequence[Any], *, together: int = 1
     """Return requests with randomized reports of values, several in each."""
     reports = collection.survey.randomize(values)
     starts = range(0, len(values), together)
-    parts = [reports.rows(slice(start, start + together)) for start in starts]
+    parts = [reports.rows(np.arange(start, min(start + together, len(values)))) for start in starts]
     return [wire_line(collection.survey, part, new_identifier(today())).encode() for part in parts]
 
 
