@@ -136,6 +136,7 @@ def rendered(collection: Collection, state: ShownState) -> Rendered:
         last_day=f"{collection.last_day:%d %B %Y}".lstrip("0"),
         answered=_answered(collection, state, shown, following),
         figures=None if estimate is None else _figures(estimate),
+        noun="people who had answered" if _noun(collection) == "people" else "reports",
         asked=_asked(collection),
         promise=_promise(collection),
         often=_often(collection),
@@ -266,8 +267,9 @@ def _of_batches(collection: Collection) -> str:
 
 
 def _toward(guarantee: Guarantee) -> str:
-    delta = f", δ ≤ {with_power(guarantee.delta)}" if guarantee.delta else ""
-    return f"{factor(guarantee.epsilon)} (ε = {short_decimal(guarantee.epsilon)}{delta})"
+    # No line breaks within a number.
+    delta = f", δ\u00a0≤\u00a0{with_power(guarantee.delta)}" if guarantee.delta else ""
+    return f"{factor(guarantee.epsilon)} (ε\u00a0=\u00a0{short_decimal(guarantee.epsilon)}{delta})"
 
 
 def _often(collection: Collection) -> str:
