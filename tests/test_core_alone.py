@@ -12,7 +12,7 @@ import pytest
 from anonhist.cli.entry import anonhist
 
 ROOT = Path(__file__).parents[1]
-FEATURES = ("graphs", "local", "sketches", "species")
+FEATURES = ("collect", "graphs", "local", "sketches", "species")
 _EACH = """
 import importlib, pkgutil, anonhist
 for module in pkgutil.walk_packages(anonhist.__path__, "anonhist."):
@@ -67,7 +67,7 @@ def test_commands_of_features_are_not_there_and_all_others_work(core: Path, tmp_
         done = run(core, "-m", "anonhist", *words, folder=tmp_path)
         assert done.returncode == 0, (words, done.stderr)
     listed = {line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.strip()}
-    assert listed == set(anonhist.commands) - {"collect", "degrees", "incidence", "local", "sketch", "species"}
+    assert listed == set(anonhist.commands) - {"collect", "degrees", "incidence", "local", "serve", "sketch", "species"}
     done = run(core, "-m", "anonhist", "sketch", "new", folder=tmp_path)
     assert (done.returncode, "There is no command 'sketch'" in done.stderr) == (2, True)
 

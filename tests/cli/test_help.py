@@ -20,7 +20,7 @@ _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
     *("check", "compare", "count", "curve", "degrees", "diff", "estimate", "incidence"),
-    *("plan", "release", "reproduce", "show", "species"),
+    *("plan", "release", "reproduce", "serve", "show", "species"),
     *(f"budget {name}" for name in _BUDGET),
     *(f"collect {name}" for name in _COLLECT),
     *(f"local {name}" for name in _LOCAL),

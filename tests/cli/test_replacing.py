@@ -98,6 +98,7 @@ READ = {
     "--max-per-user",
     "--nodes",
     "--temp-directory",
+    "--token-file",
     "--users",
 }
 # Those of the experiments and of the client are folders.

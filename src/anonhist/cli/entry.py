@@ -30,6 +30,7 @@ _CENTRAL = ("check", "count", "curve", "diff", "estimate", "plan", "release", "s
         "degrees": ".graphs.commands:degrees",
         "incidence": ".species.release_commands:incidence",
         "local": ".local.commands:local",
+        "serve": ".collect.commands:serve",
         "reproduce": ".cli.reproduce:reproduce",
         "sketch": ".sketches.commands:sketch",
         "species": ".species.commands:species",

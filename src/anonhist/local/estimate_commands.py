@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from anonhist.catalogue import is_there, load
 from anonhist.errors import UsageError
 from anonhist.terminal.decorators import NameIn, SectionedCommand, WholeNumber, as_one, given_alone, whole_number
 from anonhist.terminal.destinations import STDOUT, Outputs, check_target, console_on, table_of
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
 
 DEFAULT_OUTPUT = "tally.json"
+_DATABASES, _COLLECTED = ("sqlite:///", "postgresql://", "postgres://"), ".collect.reading:read_collected"
 _TALLY_EXAMPLES = """
 anonhist local tally survey.json reports-1.parquet reports-2.csv.gz -o tally.json
 anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -o week.json
+anonhist local tally survey.json sqlite:///collected.db -o tally.json
 anonhist local tally survey.json 'reports-*.ndjson' --unique id --skip-bad 1000 -o tally.json
 """
 
@@ -66,8 +69,8 @@ def tally(
     """Count reports into a tally, which is all that estimates need.
 
     Once counted, the reports can be deleted. REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz and
-    .zst too), patterns, - for JSON lines or CSV on standard input, or tallies (.json) of the same survey, which are
-    added up.
+    .zst too), patterns, - for JSON lines or CSV on standard input, tallies (.json) of the same survey, which are added
+    up, or the database of 'anonhist serve'.
     """
     allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
@@ -77,12 +80,17 @@ def tally(
     from anonhist.replacing import PrivateKind
     from anonhist.terminal.output import progress_bar
 
-    files = report_files(sources)
+    addresses = [source for source in sources if _is_collected(source)]
+    if len(set(addresses)) < len(addresses):
+        raise UsageError("A database is named twice, so its reports would count twice; name each once.")
+    files = report_files(found) if (found := [each for each in sources if each not in addresses]) else []
     if target != STDOUT:
         check_ending(target, endings=(".json", ".parquet"), what="A tally is")
         check_target(target, survey, *files, force=force, kind=PrivateKind.TALLY)
     made_by = read_survey(survey)
     total = made_by.empty_tally()
+    for address in addresses:
+        total += load(_COLLECTED)(made_by, address)
     reports: list[str] = []
     told: list[str] = []
     for source in files:
@@ -112,6 +120,11 @@ def tally(
     if not quiet:
         click.echo(f"Counted the reports of {total.users:,} {'person' if total.users == 1 else 'people'}.")
         click.echo(f"Wrote {target}.")
+
+
+def _is_collected(source: str) -> bool:
+    """Return whether a source is the database of a collection server."""
+    return source.startswith(_DATABASES) and is_there(_COLLECTED)
 
 
 _WIDEST = 110

@@ -130,12 +130,13 @@ def read_wire_line(survey: Survey, line: str) -> Received:
     2 No device that follows the survey sends this report.
     3 The value of 'report' must have 2 hexadecimal digits in lowercase.
     """
-    identifier, texts = _parsed(survey, line)
-    return Received(identifier, *_read(survey, texts))
+    identifier, texts = parsed_line(survey, line)
+    reports, _, bad = read_texts(survey, texts)
+    return Received(identifier, reports, bad)
 
 
-def _read(survey: Survey, texts: Mapping[str, list[Any]]) -> tuple[Reports, Mapping[int, str]]:
-    """Return the reports in lists of values, and what is wrong with the others, by their rows from 1."""
+def read_texts(survey: Survey, texts: Mapping[str, list[Any]]) -> tuple[Reports, NDArray[np.bool_], Mapping[int, str]]:
+    """Return the good reports in lists of values, which rows they are, and what is wrong with the others, from 1."""
     rows = len(texts[survey.columns[0].name])
     columns, sound, bad = {}, np.ones(rows, dtype=np.bool_), {}
     for column in survey.columns:
@@ -148,7 +149,9 @@ def _read(survey: Survey, texts: Mapping[str, list[Any]]) -> tuple[Reports, Mapp
     possible = survey.possible(reports)
     for row in np.flatnonzero(sound)[~possible].tolist():
         bad[row + 1] = "No device that follows the survey sends this report."
-    return reports if possible.all() else reports.rows(possible), dict(sorted(bad.items()))
+    good = sound.copy()
+    good[sound] = possible
+    return reports if possible.all() else reports.rows(possible), good, dict(sorted(bad.items()))
 
 
 def collected_reports(survey: Survey, lines: Iterable[str]) -> tuple[Reports, int]:
@@ -171,7 +174,7 @@ def collected_reports(survey: Survey, lines: Iterable[str]) -> tuple[Reports, in
     bad = 0
     for line in lines:
         try:
-            identifier, texts = _parsed(survey, line)
+            identifier, texts = parsed_line(survey, line)
         except DataError:
             bad += 1
         else:
@@ -184,7 +187,7 @@ def collected_reports(survey: Survey, lines: Iterable[str]) -> tuple[Reports, in
         (texts,) = different.values()
         for name, values in together.items():
             values.extend(texts[name])
-    reports, wrong = _read(survey, together)
+    reports, _, wrong = read_texts(survey, together)
     return reports, bad + len(wrong)
 
 
@@ -203,7 +206,7 @@ def _texts(column: WholeColumn | BytesColumn, values: NDArray[Any]) -> list[str]
     return [f"{value:0{digits(column)}x}" for value in values.tolist()]
 
 
-def _parsed(survey: Survey, line: str) -> tuple[str, Mapping[str, list[Any]]]:
+def parsed_line(survey: Survey, line: str) -> tuple[str, Mapping[str, list[Any]]]:
     """Return the identifier and the values of each column as they stand, at least one, or refuse the line."""
     try:
         said = json.loads(line)

@@ -1,0 +1,122 @@
+"""A collection as a server takes it: which requests it accepts, and what it answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from anonhist.collect.storage import Identifier
+from anonhist.errors import DataError, UsageError
+from anonhist.local.collection import Collection
+from anonhist.local.collection_files import collection_document
+from anonhist.local.wire import digits, parsed_line
+
+_FIRST_DAY = date(1970, 1, 1)
+MOST_BYTES = 1 << 20
+MOST_REPORTS = 1_000
+
+
+def current_day() -> int:
+    """Return the day in UTC, counted from 1970-01-01."""
+    return (datetime.now(UTC).date() - _FIRST_DAY).days
+
+
+class Answer(NamedTuple):
+    """A status and a body of JSON."""
+
+    status: int
+    body: bytes
+
+
+def refusal(status: int, sentence: str) -> Answer:
+    """Return the answer that says what is wrong; the sentence contains nothing of the request."""
+    return Answer(status, json.dumps({"error": sentence}).encode())
+
+
+ENDED = refusal(410, "This collection has ended: drop the report.")
+_OTHER_DAY = refusal(
+    410,
+    "The day of the id is too old or in the future: drop the report, and load the description from this server, which "
+    "says the day.",
+)
+_NO_LINE = refusal(422, "This is not a line of reports of this collection as a client writes it.")
+_TOO_MANY = refusal(422, f"A request holds at most {MOST_REPORTS:,} reports.")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The values in a request, as they stand: its identifier, and a list of texts for each column."""
+
+    identifier: Identifier
+    texts: dict[str, list[Any]]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Served:
+    """A collection, and its number in the database."""
+
+    collection: Collection
+    number: int
+
+    @cached_property
+    def last_day(self) -> int:
+        """The last day on which reports are taken."""
+        return (self.collection.last_day - _FIRST_DAY).days
+
+    def has_ended(self, today: int) -> bool:
+        """Return whether no more reports are taken."""
+        return today > self.last_day
+
+    def oldest(self, today: int) -> int:
+        """Return the earliest day whose identifiers are known."""
+        return today - self.collection.keep_ids
+
+    def line(self, body: bytes, today: int) -> Line | Answer:
+        """Return the values in the body of a request, or why it is refused."""
+        if self.has_ended(today):
+            return ENDED
+        try:
+            identifier, texts = parsed_line(self.collection.survey, body.decode())
+        except (DataError, UnicodeDecodeError):
+            return _NO_LINE
+        day = int(identifier[:4], 16)
+        if not self.oldest(today) <= day <= today + 1:
+            return _OTHER_DAY
+        rows = len(next(iter(texts.values())))
+        if rows > MOST_REPORTS:
+            return _TOO_MANY
+        return Line(Identifier(day, bytes.fromhex(identifier[4:])), dict(texts), rows)
+
+    def description(self, today: int) -> bytes:
+        """Return the file of the collection with the day, as devices load it."""
+        document = collection_document(self.collection) | {"today": _day_text(today)}
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _day_text(day: int) -> str:
+    return date.fromordinal(_FIRST_DAY.toordinal() + day).isoformat()
+
+
+def check_servable(collection: Collection) -> None:
+    """Refuse a collection that the server cannot take.
+
+    Raises
+    ------
+    UsageError
+        If a report is longer than a request may be.
+    """
+    length = sum(digits(column) + len(column.name) + 8 for column in collection.survey.columns) + 60
+    if length > MOST_BYTES:
+        raise UsageError(f"A report of this survey needs {length:,} bytes, and a request may have {MOST_BYTES:,}.")
+
+
+def counted_answer(rows: int, refused: dict[int, str]) -> Answer:
+    """Return the answer to a request: how many reports count, and why the others, by their row, do not."""
+    if not refused:
+        return Answer(200, b'{"accepted":%d}' % rows)
+    body = {"accepted": rows - len(refused), "refused": {str(row): what for row, what in refused.items()}}
+    return Answer(422 if len(refused) == rows else 200, json.dumps(body).encode())

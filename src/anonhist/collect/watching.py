@@ -1,0 +1,97 @@
+"""What the operator watches: numbers that reports move are told at looks only, on a loopback address of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import socket
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from anonhist.collect.looks import reached
+from anonhist.collect.metrics import CONTENT_TYPE, Collected, MetricsState, RequestTimes, metrics_text
+from anonhist.collect.served import Served
+from anonhist.collect.storage import Storage
+from anonhist.collect.writer import Seen
+from anonhist.version import __version__
+
+_DIGEST = re.compile("/c/[0-9a-f]{64}(?=/|$)")
+_LONGEST_REQUEST, _SECONDS = 1 << 14, 5.0
+
+
+@dataclass
+class _Counts:
+    refused: int = 0
+    repeated: int = 0
+
+
+class Watch:
+    """Numbers since the server was started.
+
+    Parameters
+    ----------
+    storage
+        Where the rest is read from.
+    collections
+        What is collected.
+    routes
+        The paths that exist, as templates.
+    """
+
+    def __init__(self, storage: Storage, collections: Sequence[Served], routes: frozenset[str]) -> None:
+        self._storage, self._collections, self._routes = storage, collections, routes
+        self._started = time.time()
+        self._times = RequestTimes()
+        self._since = {each.number: _Counts() for each in collections}
+        self._told = {each.number: _Counts() for each in collections}
+
+    def notice(self, seen: Seen) -> None:
+        """Count what a group of requests held; tell it if there was a look."""
+        since = self._since[seen.served.number]
+        since.refused += seen.refused
+        since.repeated += seen.repeated
+        if seen.has_looked:
+            self._told[seen.served.number] = _Counts(since.refused, since.repeated)
+            self._times.look(seen.served.collection.digest)
+
+    def add(self, method: str, path: str, status: int, seconds: float, served: Served | None) -> None:
+        """Count a request; one with reports is told at the next look."""
+        route = _DIGEST.sub("/c/{digest}", path)
+        digest = None if served is None else served.collection.digest
+        self._times.add(method, route if route in self._routes else "", status, seconds, collection=digest)
+
+    def text(self) -> str:
+        """Return everything in Prometheus' format; this reads the database."""
+        with self._storage.seen() as ours:
+            heads = [(each, ours.head(each.number)) for each in self._collections]
+        collected = []
+        for each, head in heads:
+            look, told = reached(head.shown), self._told[each.number]
+            looks = (0 if look is None else look + 1) + head.closed
+            collected.append(
+                Collected(each.collection.digest, head.shown, told.refused, told.repeated, looks, head.closed)
+            )
+        return metrics_text(MetricsState(__version__, self._started, tuple(collected), self._times.told))
+
+
+@contextlib.asynccontextmanager
+async def scraped(watch: Watch, listens: socket.socket) -> AsyncIterator[None]:
+    """Answer every request at a socket with the numbers, until the block ends."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
+            async with asyncio.timeout(_SECONDS):
+                await reader.readuntil(b"\r\n\r\n")
+                body = (await asyncio.to_thread(watch.text)).encode()
+                head = f"HTTP/1.1 200 OK\r\ncontent-type: {CONTENT_TYPE}\r\ncontent-length: {len(body)}\r\n"
+                writer.write(f"{head}connection: close\r\n\r\n".encode() + body)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, sock=listens, limit=_LONGEST_REQUEST)
+    try:
+        yield
+    finally:
+        server.close()
