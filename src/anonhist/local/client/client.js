@@ -668,7 +668,8 @@ export class Collection {
     ) throw new Error(NOT_THE_ONE);
     // A server says the day: clocks of devices can be wrong.
     const day = today === undefined ? 0 : Date.parse(today) / 864e5;
-    if ((day & 65535) !== day) throw new Error(NOT_THE_ONE);
+    // Other forms mean another day, or none, in some time zones.
+    if ((day & 65535) !== day || (today !== undefined && !/^\d{4}-\d\d-\d\d$/.test(today))) throw new Error(NOT_THE_ONE);
     this.#day = day;
     this.#isOver = today > content.last_day;
     this.#text = text;
