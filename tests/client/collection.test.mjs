@@ -168,6 +168,19 @@ test("identifiers begin with the day that the description gives, never with one 
     for (const wrong of ['"2149-06-07"', '"1969-12-31"', '"2026-11-28T05:00Z"', '"today"', "null", "{}", "[]", "true", '""']) {
       assert.throws(() => day(wrong), wrong);
     }
+    // The same text is read alike in all time zones.
+    const { TZ } = process.env;
+    try {
+      for (process.env.TZ of ["UTC", "Asia/Karachi"]) {
+        for (const other of ['"2026-11-28T05:00"', '"1970-01-01T05:00"', '"2026-11-28T00:00"', '"12/31/2027 UTC"', '"2027"', "0"]) {
+          assert.throws(() => day(other), `${other} in ${process.env.TZ}`);
+        }
+        assert.equal(day('"2026-11-28"'), "5131");
+      }
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
   } finally {
     Date.now = now;
   }

@@ -211,6 +211,12 @@ def test_what_no_client_writes_is_left_out_and_counted(tmp_path: Path) -> None:
         assert tally_reports(survey, path, unique="id", skip_bad=number) == survey.tally(reports)
         with pytest.raises(DataError):
             tally_reports(survey, path, unique="id", skip_bad=number - 1)
+    # A first line that looks like an array, or like text of another encoding, is one that anybody can send.
+    for first in (b"[1]", b" [", b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\xef\xbb\xbf[", *BAD):
+        path.write_bytes(b"".join([first + b"\n", *lines]))
+        with pytest.raises(DataError, match="survey: row 1; "):
+            tally_reports(survey, path, unique="id")
+        assert tally_reports(survey, path, unique="id", skip_bad=20) == survey.tally(reports)
     path.write_bytes(b"".join([*(line + b"\n" for line in BAD), *lines]))
     assert tally_reports(survey, path, unique="id", skip_bad=100) == survey.tally(reports)
     with pytest.raises(DataError, match="JSON lines"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.bound_choosing import PreparedChoice, prepare_choice
+from anonhist.mechanisms.bound_choosing import PreparedChoice, possible_releases, prepare_choice
 from anonhist.mechanisms.choosing import pmf_by_scores
 from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -166,6 +166,25 @@ def test_candidates_beyond_all_groups_mean_all_of_them() -> None:
     assert asked.in_groups(3).group_candidates == (1, 2, 3)
     assert asked.in_groups(20) == asked
     assert asked.units(PrivacyUnit.label(max_count=1))[0].in_one_group
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "items", "groups", "left"),
+    [
+        (3, (1, 2_000), (1, 2), [(1, 1), (1, 2)]),
+        (1, (1, 2, 300), (1, 2, 4), [(1, 1), (2, 1), (1, 2), (2, 2), (1, 4), (2, 4)]),
+        (1, (1, 300, 400), (1, 2, 4), [(1, 1), (300, 1), (400, 1), (1, 2), (300, 2), (400, 2)]),
+    ],
+)
+def test_near_the_least_budget_one_pair_covers_all_others(
+    epsilon: int, items: Sequence[int], groups: Sequence[int], left: list[tuple[int, int]]
+) -> None:
+    asked = ChosenBound(epsilon, 1_000, "0.1", candidates=items, mechanism="partition", group_candidates=groups)
+    possible = possible_releases(asked, PrivacyUnit.label(max_count=1))
+    assert [(unit.bound, unit.groups) for unit in possible] == left
+    *_, dearest = (each.price().guarantee for each in possible.values())
+    assert (dearest.unit.bound, dearest.unit.groups) == tuple(map(max, zip(*left, strict=True)))
+    assert dearest.delta == max(each.price().guarantee.delta for each in possible.values())
 
 
 @pytest.mark.parametrize(

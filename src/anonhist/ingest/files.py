@@ -168,7 +168,9 @@ def file_table(
     patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
     ending = "" if format in LINES else _common_ending(source, paths, remote=remote)
     form = Form(format) if format in LINES else _FORMS.get(ending, Form.DELIMITED)
-    if not remote and form in (Form.LABELS, Form.UNIQ, Form.JSON):
+    # Where anybody can send a line, a first one that looks like another kind of file is a bad row like others.
+    is_checked = form in (Form.LABELS, Form.UNIQ) or (form is Form.JSON and malformed is Malformed.REFUSED)
+    if is_checked and not remote:
         check_beginnings(list(map(beginning, paths)), "The input", is_json=form is Form.JSON)
     if form in (Form.LABELS, Form.UNIQ):
         return _lines(connection, patterns, form)

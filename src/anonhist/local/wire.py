@@ -159,7 +159,7 @@ def collected_reports(survey: Survey, lines: Iterable[str]) -> tuple[Reports, in
 
     A line that was sent again counts once. If different lines have one identifier, someone forged one of them: none of
     them counts, in whatever order they came, and each is bad. Days are not checked: end a collection by what you keep.
-    ``anonhist local tally --unique id`` does the same with files.
+    ``anonhist local tally --unique id`` does the same with files, and counts lines with any ``id`` or more keys, too.
 
     Examples
     --------

@@ -118,6 +118,10 @@ class Bounds(NamedTuple):
         return shared * max(0, self.items - other.items) + (self.groups - shared) * self.items
 
 
+def _covers(unit: PrivacyUnit, other: PrivacyUnit) -> bool:
+    return unit.bound >= other.bound and unit.groups >= other.groups
+
+
 def refuse_unit(unit: PrivacyUnit | None) -> None:
     """Refuse a unit beside a chosen bound: whether it is the chosen one must not decide about a refusal."""
     if unit is not None:
@@ -200,7 +204,8 @@ class ChosenBound:
     def possible(self, unit: PrivacyUnit, prepare: Callable[[PrivacyUnit], Made]) -> dict[PrivacyUnit, Made]:
         """Return what is made of the unit with each candidate; those that are refused are left out, whatever the data.
 
-        The last one covers all others. If all are refused, the refusal of the least one is raised.
+        The last one covers all others: of pairs, the most that one pair covers remain. If all are refused, the refusal
+        of the least one is raised.
         """
         made: dict[PrivacyUnit, Made] = {}
         refusals: list[UsageError] = []
@@ -211,7 +216,8 @@ class ChosenBound:
                 refusals.append(error)
         if not made:
             raise refusals[0]
-        return made
+        covered = [[each for each in made if _covers(corner, each)] for corner in reversed(made)]
+        return {each: made[each] for each in max(covered, key=len)}
 
     @property
     def is_of_groups_alone(self) -> bool:

@@ -655,8 +655,8 @@ export class Collection {
     // Fields that are named twice, and other forms of numbers, do not come back.
     const isPlain = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1") === JSON.stringify(JSON.parse(text));
     if (format !== "anonhist/collection" || version !== 1) throw new Error("This client cannot read this collection.");
-    // A server says the day: clocks of devices can be wrong.
-    const day = today === undefined ? 0 : Date.parse(today) / 864e5;
+    // A server says the day, for clocks of devices can be wrong; other forms mean another day in some time zones.
+    const day = today === undefined ? 0 : /^\d{4}-\d\d-\d\d$/.test(today) ? Date.parse(today) / 864e5 : NaN;
     const times = content.answers === "once" ? 1 : content.answers;
     const { mechanism, epsilon, title, parameters, digest: survey } = content.survey ?? {};
     if (
