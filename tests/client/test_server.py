@@ -6,10 +6,11 @@ import pytest
 
 from anonhist.collect.reading import read_collected
 from anonhist.local import KRR, Collection
+from anonhist_testing.chromium import BROWSER
 from anonhist_testing.collector import serving
 from anonhist_testing.statistics import assert_pmf_equal
 
-from .conftest import BROWSER, Browse
+from .conftest import Browse
 
 pytestmark = [
     pytest.mark.full,
@@ -26,7 +27,7 @@ def answer_often(browse: Browse, folder: Path, times: int) -> list[int]:
     with serving(folder / "collection.json", address) as running:
         server = f"http://127.0.0.1:{running.port}"
         place = f"{server}/c/{collection.digest}"
-        lines = browse(f"""
+        lines = browse(f"""{{
             const {{ Collection }} = await import("{server}/client.js");
             const collection = await Collection.load("{place}/collection.json", {{ digest: "{collection.digest}" }});
             const lines = [];
@@ -36,7 +37,7 @@ def answer_often(browse: Browse, folder: Path, times: int) -> list[int]:
               const answer = await fetch("{place}/reports", {{ method: "POST", body: line }});
               if (answer.status !== 200 || (await answer.json()).accepted !== 1) throw new Error("not counted");
             }}
-            return lines;""")
+            return lines; }}""")
         assert isinstance(lines, list), lines
         page = running.ask(f"/c/{collection.digest}/")[2].decode()
         assert ("Nothing is shown yet" in page) == (times < 100)
