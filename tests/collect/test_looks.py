@@ -135,7 +135,7 @@ def test_intervals_hold_at_all_looks(name: str) -> None:
     assert mean >= 0.95
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_an_ordinary_interval_misses_when_it_is_watched_and_that_is_caught() -> None:
     mean, error = _held(SURVEYS["k-rr"](), 0.95, runs=60, looks=21)
     assert mean + 2 * error < 0.92

@@ -54,7 +54,7 @@ def kill_and_send(collection: Collection, file: Path, address: str, *, rounds: i
 def test_what_was_acknowledged_is_counted_once_though_the_server_is_killed(
     collection: Collection, collection_file: Path, address: str
 ) -> None:
-    kill_and_send(collection, collection_file, address, rounds=2, each=100)
+    kill_and_send(collection, collection_file, address, rounds=1, each=60)
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_it_is_so_in_twenty_rounds(collection: Collection, collection_file: Path
     kill_and_send(collection, collection_file, address, rounds=20, each=60)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_two_servers_on_one_database_count_each_request_once(
     collection: Collection, collection_file: Path, address: str
 ) -> None:
@@ -312,7 +312,7 @@ int fdatasync(int file) { return slowly("fdatasync", file); }
 """
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="without a C compiler, the disk is not slowed down")
 def test_no_answer_comes_before_the_disk_has_it(
     collection: Collection, collection_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
