@@ -217,6 +217,15 @@ def test_surveys_that_find_values_say_so() -> None:
         assert "no bound is known" in said
 
 
+def test_too_few_reports_for_an_estimate_are_no_failure() -> None:
+    survey = HeavyHitters(epsilon=2, max_bytes=20)
+    collection = Collection(survey=survey, answers="once", last_day="2026-12-31")
+    found = rendered(collection, ShownState(100, _tally(survey, ["cat"] * 100), closed=False))
+    assert "100 people had answered" in _Seen(found).text
+    assert "Too few people have answered to look for values of so many bytes" in _Seen(found).text
+    assert json.loads(found.json)["estimate"] is None
+
+
 def test_a_closed_collection_says_so() -> None:
     assert (
         "This collection is closed. There are no answers to be shown."

@@ -162,6 +162,22 @@ def test_malformed_requests_are_refused_and_others_answered(collection: Collecti
     assert "access-control-allow-credentials" not in headers
 
 
+@pytest.mark.full
+def test_a_request_that_breaks_off_is_not_counted(
+    collection: Collection, collection_file: Path, tmp_path: Path
+) -> None:
+    address = f"sqlite:///{tmp_path / 'c.db'}"
+    broken, whole = lines_of(collection, ["bus", "car"])
+    with serving(collection_file, address) as running:
+        head = f"POST /c/{collection.digest}/reports HTTP/1.1\r\nHost: x\r\nContent-Length: {len(broken) + 9}\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", running.port), timeout=4) as connection:
+            connection.sendall(head.encode() + broken)
+            time.sleep(0.2)
+        assert running.ask(f"/c/{collection.digest}/reports", whole)[0] == 200
+        assert running.stop() == 0
+    assert read_collected(collection.survey, address) == tally_of(collection, [whole])
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the memory of a process")
 def test_slow_and_endless_clients_do_not_keep_others_waiting(collection: Collection, running: Running) -> None:

@@ -133,3 +133,4 @@ def test_deleted_rows_are_overwritten(collection: Collection, tmp_path: Path) ->
     session.close()
     assert secret not in path.read_bytes()
     assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -24,6 +24,7 @@ def test_the_first_answer_stands(tmp_path: Path) -> None:
     first = ONCE.answer(7, memory=memory)
     assert {ONCE.answer(value, memory=memory) for value in (7, 8, 9)} == {first}
     assert not read_wire_line(ONCE.survey, first).bad
+    assert memory.stat().st_mode & 0o777 == 0o600
     # Another person, and another collection in the same memory, answer for themselves.
     assert ONCE.answer(7, memory=tmp_path / "other.db") != first
     later = Collection(survey=ONCE.survey, answers="once", last_day="2027-12-31")

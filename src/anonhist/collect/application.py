@@ -156,6 +156,8 @@ async def _body(receive: Receive) -> bytes | None:
     # A client that sends only a little too much reads the answer when it has sent everything.
     while is_more and length <= _MOST_READ:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise TimeoutError
         part = message.get("body", b"")
         is_more = message.get("more_body", False)
         length += len(part)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.collect.looks import ERROR, LEVEL, LOOKS, estimate_at_look, next_look, reached
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.formats.tables import csv_text
 from anonhist.formats.untrusted import document_text
 from anonhist.frozen import frozen
@@ -115,7 +115,13 @@ def rendered(collection: Collection, state: ShownState) -> Rendered:
     tally = state.tally if state.tally is not None and state.tally.users else None
     if tally is not None and not state.closed and reached(tally.users) is None:
         raise UsageError("Nothing may be shown before the first look.")
-    estimate = None if tally is None else estimate_at_look(collection, tally)
+    estimate: FrequencyEstimate | None = None
+    failure: list[str] = []
+    try:
+        estimate = None if tally is None else estimate_at_look(collection, tally)
+    except DataError as error:
+        # Of few reports, or forged ones, some surveys have no estimate.
+        failure = [str(error)]
     shown = 0 if tally is None else tally.users
     following = None if state.closed else next_look(collection, shown)
     document = {
@@ -134,7 +140,7 @@ def rendered(collection: Collection, state: ShownState) -> Rendered:
         "anonhist.collect/live.html",
         title=collection.survey.title or "A survey without a title",
         last_day=f"{collection.last_day:%d %B %Y}".lstrip("0"),
-        answered=_answered(collection, state, shown, following),
+        answered=[*_answered(collection, state, shown, following), *failure],
         figures=None if estimate is None else _figures(estimate),
         noun="people who had answered" if _noun(collection) == "people" else "reports",
         asked=_asked(collection),

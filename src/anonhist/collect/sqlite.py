@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -47,6 +48,9 @@ class SqliteStorage(Storage):
         if not self._path.absolute().parent.is_dir():
             raise OutputError(f"{self._address!r} cannot be made there: name a file in a folder that exists.")
         address = f"file:{quote(str(self._path.absolute()))}?mode={'rwc' if make else 'rw'}"
+        if make:
+            # Others may not read what it holds, nor its log, which has the rights of the file.
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(
             address, uri=True, isolation_level=None, timeout=_PATIENCE, check_same_thread=False
         )

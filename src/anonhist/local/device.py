@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -40,6 +41,8 @@ def answer(
     # SQLite keeps nothing of databases named "", ":memory:" or "file:…?mode=memory": an absolute path is none of these.
     path = Path(memory).absolute()
     try:
+        # The memory tells that somebody answered: nobody else may read it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         with closing(sqlite3.connect(path, timeout=_SECONDS, isolation_level=None)) as database:
             database.execute("PRAGMA synchronous = FULL")
             # From here on, no other process can read or draw, so of two answers the first stands.
@@ -54,7 +57,7 @@ def answer(
                 line = wire_line(collection.survey, reports, new_identifier(day, source=source))
                 database.execute("INSERT INTO lines VALUES (?, ?, ?)", (collection.digest, occasion, line))
             database.execute("COMMIT")
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         raise OutputError(f"The memory {str(memory)!r} cannot be used, so no answer was given.") from None
     return line
 
