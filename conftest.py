@@ -1,6 +1,7 @@
 """Shared by all tests and by the examples in docstrings."""
 
 import os
+import shutil
 
 # Small matrices: threads of the linear algebra library would only wait for each other. Read when NumPy is imported, so
 # by all processes started from here: those that share the tests, and those that tests start.
@@ -123,6 +124,27 @@ def _keep(config: pytest.Config, items: list[pytest.Item], chosen: set[int]) -> 
 UNSEEDED = np.random.default_rng
 # They look at the entropy of the system itself.
 OF_ENTROPY = Path(__file__).parent / "tests" / "randomness"
+
+
+@pytest.fixture(scope="session")
+def spark_server() -> Iterator[tuple[Any, str]]:
+    """Start Spark once in this process: a session in a zone far from UTC, and the address where others connect to it.
+
+    Both are of one virtual machine, which takes as long to start as all tests of Spark together.
+    """
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    from anonhist_testing.way_in.servers import spark_sessions
+
+    with spark_sessions() as sessions:
+        yield sessions
+
+
+@pytest.fixture(scope="session")
+def spark(spark_server: tuple[Any, str]) -> Any:
+    """Return the session of Spark in this process."""
+    return spark_server[0]
 
 
 @pytest.fixture(autouse=True)

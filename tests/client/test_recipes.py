@@ -20,7 +20,6 @@ from click.testing import CliRunner
 import anonhist as ah
 from anonhist.cli.entry import anonhist as command_line
 from anonhist_testing import postgresql
-from anonhist_testing.way_in.servers import spark_sessions
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "collecting-recipes.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
@@ -157,12 +156,9 @@ def test_objects_in_s3(bucket: Any, lines: list[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed: the recipe of Spark is not run")
-def test_kafka_parquet_and_spark(lines: list[str], tmp_path: Path) -> None:
-    pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+def test_kafka_parquet_and_spark(lines: list[str], tmp_path: Path, spark: Any) -> None:
     names: dict[str, Any] = {}
     exec(compile(block("python"), "docs/how-to/collecting-recipes.md", "exec"), names)  # noqa: S102
-    with spark_sessions() as (spark, _):
-        messages = spark.createDataFrame([(line.encode(),) for line in [*lines, "not a line"]], "value binary")
-        names["reports_in"](messages).repartition(3).write.parquet(str(tmp_path / "reports"))
-        assert names["tally"](spark.read.parquet(str(tmp_path / "reports"))).users == PEOPLE
+    messages = spark.createDataFrame([(line.encode(),) for line in [*lines, "not a line"]], "value binary")
+    names["reports_in"](messages).repartition(3).write.parquet(str(tmp_path / "reports"))
+    assert names["tally"](spark.read.parquet(str(tmp_path / "reports"))).users == PEOPLE

@@ -33,7 +33,6 @@ from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, Unn
 from anonhist.ingest.parts import counting, files
 from anonhist.profiles import Profile
 from anonhist_testing.way_in import engines
-from anonhist_testing.way_in.servers import spark_sessions
 
 Table = dict[str, list[Any]]
 Read = Callable[..., Profile]
@@ -116,25 +115,6 @@ def hold(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def hold_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
     """Hold a table of columns with any engine there is."""
     return _holder(request, request.param, tmp_path_factory.mktemp("engine"))
-
-
-@pytest.fixture(scope="session")
-def spark_server() -> Iterator[tuple[Any, str]]:
-    """Start Spark once in this process: a session in a zone far from UTC, and the address where others connect to it.
-
-    Both are of one virtual machine, which takes as long to start as all tests of Spark together.
-    """
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    with spark_sessions() as sessions:
-        yield sessions
-
-
-@pytest.fixture(scope="session")
-def spark(spark_server: tuple[Any, str]) -> Any:
-    """Return the session of Spark in this process."""
-    return spark_server[0]
 
 
 @pytest.fixture(scope="session")
