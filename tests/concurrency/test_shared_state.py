@@ -30,6 +30,8 @@ REVIEWED_CACHES = {
         "on_nothing on_releases",
     ),
     "local.collection.Collection": (FROZEN, "digest guarantee shown_guarantee"),
+    "collect.served.Served": (NUMBERS, "last_day"),
+    "local.reports_once.OnceInEngine": ("a question to the engine of one reading", "left_out"),
     "local.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),
     "local.block_design.BlockEstimator": (
         NUMBERS,
@@ -96,6 +98,7 @@ REVIEWED_CACHES = {
 REVIEWED_OUTSIDE = {
     "accounting.recording.recording: _staying": "only commands ask for it, which make one release at a time",
     "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
+    "accounting.recording.completing: error": "an error on its way, which the thread has that raised it",
     "ingest.holders.telling_of_rows: error": "an error on its way, which the thread has that raised it",
     "accounting.sql.SqlStorage.__init__: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
@@ -111,6 +114,7 @@ REVIEWED_OUTSIDE = {
 }
 # Objects that change after they were made.
 CALL = "made in a call, for that call alone"
+LOOP = "the event loop alone changes it; the thread of a scrape copies it in one step"
 REVIEWED_OBJECTS = {
     "accounting.verification.Derivation": CALL,
     "accounting.sql._Forks": "with its lock held, from before a fork until after it",
@@ -119,6 +123,12 @@ REVIEWED_OBJECTS = {
     "accounting.sql.SqlStorage": "its connection is made and used with its lock held, by the process that made it",
     "accounting.balance.Sums": "it follows entries in a transaction, one of which runs at a time",
     "accounting.sqlite.SqliteStorage": "what it knows of its file is found with the lock of its connection held",
+    "collect.metrics.RequestTimes": LOOP,
+    "collect.metrics._Times": LOOP,
+    "collect.watching.Watch": LOOP,
+    "collect.rate_limits.RateLimits": LOOP,
+    "collect.server.": "the head of a connection, which the event loop reads",
+    "collect.writer.Writer": "the event loop counts what waits, the writer's thread the session; between is a queue",
     "ingest.where._Rows": CALL,
     "ingest.where._Values": CALL,
     "profiles.where._Reader": CALL,

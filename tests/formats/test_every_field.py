@@ -82,6 +82,9 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     asked = ChosenBound("0.75", 1_000, "1/5", (1, 3), SUBSTITUTE, "frobenius")
     chosen = FrobeniusMechanism(asked.rest, USER, SUBSTITUTE, bound_choice=asked)
     made.append(replace(chosen.release(Profile.from_counts([4, 1])), simulations=2))
+    pairs = ChosenBound("0.75", 1_000, "1/5", (1, 3), mechanism="frobenius", group_candidates=(1, 2))
+    both = FrobeniusMechanism(pairs.rest, PrivacyUnit.label(max_count=3, groups=2), bound_choice=pairs)
+    made.append(replace(both.release(Profile.from_counts([3, 1])), simulations=2))
     fitted = PartitionMechanism("1.2").release(Profile.from_counts([*range(1, 60), *[50] * 50]), source=SeededSource(1))
     made.append(replace(fitted, simulations=2))
     return [replace(release.with_error(), evidence=None) for release in made]

@@ -61,7 +61,8 @@ def test_the_range_holds_the_mean_error_on_data_with_few_different_counts(
         assert error.sorted_l1 is not None
         assert error.expected_range is not None
         low, high = error.expected_range
-        assert low < error.sorted_l1.value < high < 12 * low
+        # Of users, where each cell has 0.05 of ε, the page of intervals says 12.5 on average.
+        assert low < error.sorted_l1.value < high < (12 if unit is ITEM else 16) * low
         held += low <= real <= high
     assert held == 4
 
