@@ -95,13 +95,13 @@ def show(what: str, times: list[float]) -> None:
     print(f"{what:24} p50 {p50:6.1f} ms   p99 {p99:6.1f} ms   ({len(times):,} charges)")
 
 
-def sync_time(folder: Path) -> float:
-    """Return the median time of one fsync, which no charge can be faster than."""
+def sync_time(folder: Path, size: int = 600) -> float:
+    """Return the median time of one fsync after so many bytes, which no charge can be faster than."""
     times = []
     with (folder / "file").open("wb") as file:
         for _ in range(50):
             start = perf_counter()
-            file.write(b"x" * 600)
+            file.write(b"x" * size)
             file.flush()
             os.fsync(file.fileno())
             times.append(perf_counter() - start)

@@ -25,6 +25,7 @@ import numpy as np
 from anonhist.local import KRR, Collection
 from anonhist_testing.collector import Running, lines_of, serving
 from anonhist_testing.postgresql import programs, server
+from ledger import sync_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,19 +114,6 @@ def measure(
     )
 
 
-def sync_time(folder: Path) -> float:
-    """Return the median time of one fsync."""
-    times = []
-    with (folder / "file").open("wb") as file:
-        for _ in range(50):
-            start = perf_counter()
-            file.write(b"x" * 4096)
-            file.flush()
-            os.fsync(file.fileno())
-            times.append(perf_counter() - start)
-    return float(np.median(times))
-
-
 def main() -> None:
     """Measure both databases."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -139,7 +127,8 @@ def main() -> None:
         collection.save(folder / "collection.json")
         loads = ", ".join(f"{each:.1f}" for each in os.getloadavg())
         print(
-            f"An fsync takes {1000 * sync_time(folder):.2f} ms. {os.cpu_count()} processors, {connections} connections."
+            f"An fsync takes {1000 * sync_time(folder, 4096):.2f} ms. "
+            f"{os.cpu_count()} processors, {connections} connections."
         )
         print(f"Load of the machine in the last 1, 5 and 15 minutes: {loads}.")
         addresses = {"SQLite": f"sqlite:///{folder / 'collected.db'}"}
