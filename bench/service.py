@@ -1,10 +1,11 @@
 """The collection server under load, on this machine. Run as ``python bench/service.py``.
 
 64 connections send single reports, then batches of 100 reports, a million in all, of randomized response (k-RR) with 20
-values, and malformed requests, to ``anonhist serve`` on loopback. The program prints how many reports per second are
-answered, that is, on the disk; how long requests wait; and the processor time and memory of the server. The load comes
-from this process, which shares the processor. Beside it stand the time of an fsync, which no answer can be faster than,
-and the load of the machine.
+values, and malformed requests, to ``anonhist serve`` on loopback; then 500 clients send large bodies without their end,
+while others send reports, and one a body of 200 MB. The program prints how many reports per second are answered, that
+is, on the disk; how long requests wait; and the processor time and memory of the server. The load comes from this
+process, which shares the processor. Beside it stand the time of an fsync, which no answer can be faster than, and the
+load of the machine.
 PostgreSQL is a server of its own, in a temporary folder; if its programs are missing, the output says so.
 """
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from anonhist.local import KRR, Collection
+from anonhist_testing.abuse import longest_wait, memory, send_endless, slow_clients
 from anonhist_testing.collector import Running, lines_of, serving
 from anonhist_testing.postgresql import programs, server
 from ledger import sync_time
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CONNECTIONS, SINGLE, BATCHES, TOGETHER, MALFORMED = 64, 20_000, 10_000, 100, 100_000
+SLOW, MEGABYTES, PATIENCE = 500, 200, 60.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -90,12 +93,6 @@ def processor_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def memory(process: int) -> float:
-    """Return the memory of a process in megabytes."""
-    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
-
-
 def measure(
     what: str, running: Running, path: str, bodies: Sequence[bytes], connections: int, *, expected: bytes, reports: int
 ) -> None:
@@ -111,6 +108,20 @@ def measure(
     print(
         f"{what:23} {reports / seconds:9,.0f} reports/s  p50 {p50:6.1f} ms  p99 {p99:6.1f} ms  "
         f"{1e6 * taken / len(bodies):5.0f} µs a request  {memory(running.process.pid):4.0f} MB"
+    )
+
+
+def abuse(
+    what: str, running: Running, path: str, lines: list[bytes], slow: int, megabytes: int, patience: float
+) -> None:
+    """Let clients send all of a large body but its end, and one a body without end, while others send reports."""
+    with slow_clients(running, path, slow, (1 << 20) - 1, patience) as answers:
+        wait = longest_wait(running, path, lines)
+    send_endless(running, path, megabytes)
+    refused = sum(each[9:12] == b"503" for each in answers)
+    print(
+        f"{what}: of {slow} slow bodies of 1 MiB, {refused} are refused; another request waits {wait:.2f} s at most; "
+        f"with a body of {megabytes} MB, memory was {memory(running.process.pid, 'VmHWM'):.0f} MB at most"
     )
 
 
@@ -146,6 +157,8 @@ def main() -> None:
                     measure(what, running, path, lines, connections, expected=b"200", reports=reports)
                 bad = [lines[0].replace(b"reports", b"report") for _ in range(malformed)]
                 measure(f"{name}, malformed", running, path, bad, connections, expected=b"422", reports=malformed)
+                others = lines_of(collection, [0] * (connections * 2))
+                abuse(name, running, path, others, *((4, 2, 0.2) if is_quick else (SLOW, MEGABYTES, PATIENCE)))
 
 
 if __name__ == "__main__":

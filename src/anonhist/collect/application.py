@@ -16,10 +16,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from anonhist.collect.bodies import NO_ROOM, Bodies, Receive
 from anonhist.collect.live_page import HEADERS, static_files
 from anonhist.collect.openapi import openapi
 from anonhist.collect.rate_limits import RateLimits
-from anonhist.collect.served import MOST_BYTES, Answer, Served, current_day, refusal
+from anonhist.collect.served import Answer, Served, current_day, refusal
 from anonhist.collect.shown import ShownPages
 from anonhist.collect.storage import Storage
 from anonhist.collect.watching import Watch
@@ -34,12 +35,10 @@ ROUTES = frozenset(
     )
 )
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 _Give = Callable[[Request, Served], Awaitable[Response]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-BODY_SECONDS = 10.0
-_MOST_READ = 8 * MOST_BYTES
+BODY_SECONDS, _LAST_SECONDS = 10.0, 1.0
 _RETRY_SECONDS = 5
 # A school behind one address answers within one lesson.
 _MOST_AT_ONCE = 100
@@ -51,7 +50,6 @@ _ALWAYS = [
 ]
 _SAFE = {"Access-Control-Allow-Origin": "*", **HEADERS}
 _TOO_LATE = refusal(408, "The body did not arrive within 10 seconds.")
-_TOO_LARGE = refusal(413, f"A request has at most {MOST_BYTES:,} bytes.")
 _TOO_OFTEN = refusal(429, "Too many requests came from this address within an hour.")
 _POST_ONLY = refusal(405, "Send reports by POST.")
 
@@ -87,6 +85,7 @@ class Application:
         today: Callable[[], int] = current_day,
     ) -> None:
         self._writer, self._today, self._watch = writer, today, watch
+        self._bodies = Bodies()
         self._posts = {f"/c/{each.collection.digest}/reports": each for each in collections}
         self._limits = (
             None
@@ -128,46 +127,31 @@ class Application:
         headers = [_JSON, (b"content-length", b"%d" % len(body)), *_ALWAYS]
         if status in {429, 503, 507}:
             headers.append((b"retry-after", b"%d" % wait))
-        elif status in {408, 413}:
+        if status in {408, 413} or answer is NO_ROOM:
             # What is still to come of the body is not read.
             headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": headers})
+        if answer is NO_ROOM:
+            # The rest is not read, because that would keep others waiting; and a connection that is closed at once may
+            # lose the answer.
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+            await asyncio.sleep(_LAST_SECONDS)
+            body = b""
         await send({"type": "http.response.body", "body": body})
 
     async def _reports(self, served: Served, receive: Receive) -> Answer:
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                message = await _body(receive)
+                message = await self._bodies.read(receive)
         except TimeoutError:
             return _TOO_LATE
-        if message is None:
-            return _TOO_LARGE
+        if isinstance(message, Answer):
+            return message
         line = served.line(message, self._today())
         if isinstance(line, Answer):
             return line
         answer = self._writer.submit(served, line, len(message))
         return BUSY if answer is None else await answer
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, or None if it is too long; nothing of that is kept."""
-    parts: list[bytes] = []
-    length, is_more = 0, True
-    # A client that sends only a little too much reads the answer when it has sent everything.
-    while is_more and length <= _MOST_READ:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise TimeoutError
-        part = message.get("body", b"")
-        is_more = message.get("more_body", False)
-        length += len(part)
-        if length > MOST_BYTES:
-            parts.clear()
-        else:
-            parts.append(part)
-    if length > MOST_BYTES:
-        return None
-    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def _send_preflight(send: Send) -> None:

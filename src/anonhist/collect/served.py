@@ -75,7 +75,7 @@ class Served:
         """Return the earliest day whose identifiers are known."""
         return today - self.collection.keep_ids
 
-    def line(self, body: bytes, today: int) -> Line | Answer:
+    def line(self, body: bytes | bytearray, today: int) -> Line | Answer:
         """Return the values in the body of a request, or why it is refused."""
         if self.has_ended(today):
             return ENDED

@@ -1,4 +1,4 @@
-"""The server's process: its socket, its limits for slow and endless requests, and its end."""
+"""The server's process: its socket, its parts, and its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anonhist.errors import MissingExtraError, OutputError
 
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from anonhist.collect.served import Served
     from anonhist.collect.storage import Storage
 
-_MOST_CONNECTIONS = 2_000
-# Headers must be there within two rounds of the sweep.
-_SWEEP_SECONDS = 5.0
-_MOST_HEAD_BYTES = 1 << 16
 _BACKLOG = 2_048
 _KEEP_ALIVE_SECONDS, _LAST_SECONDS = 15, 15
 
@@ -92,6 +88,7 @@ async def _serve(
     import uvicorn
 
     from anonhist.collect.application import ROUTES, Application
+    from anonhist.collect.connections import MOST_HEAD_BYTES, bounded_protocol, most_connections, sweep_for_ever
     from anonhist.collect.watching import Watch, scraped
     from anonhist.collect.writer import Writer
 
@@ -120,20 +117,21 @@ async def _serve(
     )
     config = uvicorn.Config(
         application,
-        http=_protocol(),
+        http=bounded_protocol(),
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
         ws="none",
         lifespan="off",
         log_config=None,
         log_level="critical",
         access_log=False,
         server_header=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=most_connections(),
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_LAST_SECONDS,
     )
     server = Server(config)
     writer.start()
-    sweep = asyncio.create_task(_sweep(server))
+    sweep = asyncio.create_task(sweep_for_ever(server.server_state.connections))
     telling = contextlib.nullcontext() if settings.metrics is None else scraped(watch, settings.metrics)
     try:
         async with telling:
@@ -142,41 +140,3 @@ async def _serve(
     finally:
         sweep.cancel()
         await asyncio.to_thread(writer.stop)
-
-
-def _protocol() -> Any:
-    """Return the parser of requests: httptools, with bounded headers, or the slower h11, which has bounds."""
-    if find_spec("httptools") is None:
-        return "h11"
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    class Bounded(HttpToolsProtocol):
-        """Requests whose headers end."""
-
-        head = 0
-
-        def data_received(self, data: bytes) -> None:
-            before = self.cycle
-            super().data_received(data)
-            is_within_head = self.cycle is before and (before is None or before.response_complete)
-            self.head = self.head + len(data) if is_within_head else 0
-            if self.head > _MOST_HEAD_BYTES:
-                self.transport.close()
-
-    return Bounded
-
-
-async def _sweep(server: Any) -> None:
-    """Close connections whose headers do not come to an end."""
-    seen: dict[Any, Any] = {}
-    while True:
-        await asyncio.sleep(_SWEEP_SECONDS)
-        within: dict[Any, Any] = {}
-        for each in list(server.server_state.connections):
-            cycle = each.cycle
-            if (cycle is None or cycle.response_complete) and each.timeout_keep_alive_task is None:
-                if each in seen and seen[each] is cycle:
-                    each.transport.close()
-                else:
-                    within[each] = cycle
-        seen = within
