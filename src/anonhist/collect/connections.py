@@ -19,7 +19,7 @@ _OTHER_FILES = 200
 _MOST_READ_AT_ONCE = 1 << 14
 MOST_HEAD_BYTES = 1 << 15
 _MOST_HEADERS, _MOST_PIPELINED = 100, 16
-_SWEEP_SECONDS = 5.0
+_SWEEP_SECONDS, _MOST_ROUNDS = 5.0, 6
 
 
 def most_connections() -> int:
@@ -48,13 +48,20 @@ def bounded_protocol() -> type[asyncio.Protocol]:
         """Connections of which there are not too many."""
 
         connections: set[Any]
+        headers: list[Any] | None
         limit_concurrency: int
+        transport: Any
 
         def connection_made(self, transport: Any) -> None:
             transport.max_size = _MOST_READ_AT_ONCE
             super().connection_made(transport)  # type: ignore[misc]  # it is mixed into protocols
             if len(self.connections) > self.limit_concurrency + _MOST_WAITING:
                 transport.abort()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)  # type: ignore[misc]
+            if self.headers is not None and len(self.headers) > _MOST_HEADERS:
+                self.transport.abort()
 
     if find_spec("httptools") is None:
 
@@ -79,11 +86,7 @@ def bounded_protocol() -> type[asyncio.Protocol]:
             if cycle is not None and len(cycle.body) > _MOST_READ_AT_ONCE:
                 # Until the application takes it.
                 self.flow.pause_reading()
-            if (
-                self.beside > MOST_HEAD_BYTES
-                or len(self.pipeline) > _MOST_PIPELINED
-                or (self.headers is not None and len(self.headers) > _MOST_HEADERS)
-            ):
+            if self.beside > MOST_HEAD_BYTES or len(self.pipeline) > _MOST_PIPELINED:
                 self.transport.abort()
 
     return Bounded
@@ -101,7 +104,8 @@ async def sweep_for_ever(connections: set[Any]) -> None:
 class Sweep:
     """Rounds in which connections are looked at.
 
-    A head must come to an end, and a client must read of its answers, within two rounds.
+    A head must come to an end between two rounds. A client must read of its answers within six: what the system still
+    holds for it moves in large steps.
     """
 
     def __init__(self) -> None:
@@ -109,20 +113,19 @@ class Sweep:
         self._unread: dict[Any, tuple[int, int]] = {}
 
     def stuck(self, connections: Iterable[Any]) -> list[Any]:
-        """Return the connections that have not moved for two rounds."""
+        """Return the connections that have not moved for too long."""
         heads: dict[Any, Any] = {}
         unread: dict[Any, tuple[int, int]] = {}
         found = []
         for each in connections:
             cycle, size = each.cycle, each.transport.get_write_buffer_size()
-            last, rounds = self._unread.get(each, (0, -1))
+            last, rounds = self._unread.get(each, (0, 0))
             if size:
-                # A buffer may have been filled again meanwhile, so one round says little.
-                unread[each] = size, (rounds + 1 if size >= last else 0)
+                unread[each] = size, rounds + 1 if size >= last else 1
             is_head = (cycle is None or cycle.response_complete) and each.timeout_keep_alive_task is None
             if is_head:
                 heads[each] = cycle
-            if (is_head and self._heads.get(each, ...) is cycle) or unread.get(each, (0, 0))[1] >= 2:
+            if (is_head and self._heads.get(each, ...) is cycle) or unread.get(each, (0, 0))[1] > _MOST_ROUNDS:
                 found.append(each)
         self._heads, self._unread = heads, unread
         return found

@@ -70,11 +70,17 @@ def answer_on(connection: http.client.HTTPConnection) -> tuple[int, dict[str, st
 
 
 @contextmanager
-def serving(collection: str | Path, database: str, *options: str, port: int = 0) -> Iterator[Running]:
-    """Run ``anonhist serve`` until the block ends, unless it ended before."""
-    command = [sys.executable, "-m", "anonhist", "serve", str(collection), "--database", database, *options]
+def serving(
+    collection: str | Path, database: str, *options: str, port: int = 0, hidden: Sequence[str] = ()
+) -> Iterator[Running]:
+    """Run ``anonhist serve`` until the block ends, unless it ended before, without packages that are hidden."""
+    command = ["serve", str(collection), "--database", database, *options, "--port", str(port)]
+    start = f"import sys; sys.modules.update(dict.fromkeys({list(hidden)!r})); from anonhist.cli import main; main()"
     process = subprocess.Popen(
-        [*command, "--port", str(port)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, *(("-c", start) if hidden else ("-m", "anonhist")), *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     assert process.stdout is not None
     try:
