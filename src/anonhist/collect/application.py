@@ -107,7 +107,7 @@ class Application:
             await send(message)
 
         await self._answer(served, scope, receive, noting)
-        self._watch.add(scope["method"], scope["path"], statuses[0], time.perf_counter() - started, served)
+        self._watch.add(scope["method"], scope["path"], statuses[0], time.perf_counter() - started)
 
     async def _answer(self, served: Served | None, scope: Scope, receive: Receive, send: Send) -> None:
         if served is None:

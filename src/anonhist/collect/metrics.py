@@ -1,7 +1,7 @@
 """What an operator may watch: Prometheus' text format, with OpenTelemetry's names for HTTP.
 
 Whoever scrapes every second sees when a number moves. So numbers that a report moves are held back until the next look
-of its collection, those of its HTTP request too; numbers of other requests move at once.
+of its collection, those of the HTTP requests of a device too; numbers of other requests move at once.
 """
 
 from __future__ import annotations
@@ -48,10 +48,12 @@ class Collected:
     ----------
     digest
         The collection.
-    reports, refused, repeated
-        How many reports were counted; how many were invalid; and how many came again with an identifier already known.
+    reports
+        How many reports were counted.
+    refused, repeated
+        How many were invalid, and how many came again with an identifier already known, since the server was started.
     looks
-        How often estimates were shown, the last time included.
+        How often it showed estimates since it was started, the last time included.
     closed
         Whether it has ended.
     """
@@ -87,7 +89,7 @@ class MetricsState:
 
 
 class RequestTimes:
-    """Times of requests since the server was started; those that carry reports are told at looks only.
+    """Times of requests since the server was started; those that belong to reports are told at looks only.
 
     Examples
     --------
@@ -106,7 +108,7 @@ class RequestTimes:
         self._held: dict[str, dict[tuple[str, str, int], _Times]] = {}
 
     def add(self, method: str, route: str, status: int, seconds: float, *, collection: str | None = None) -> None:
-        """Add a request; one that carries reports to a collection, or tries to, is held back until its next look."""
+        """Add a request; one that belongs to reports of a collection is held back until its next look."""
         kinds = self._told if collection is None else self._held.setdefault(collection, {})
         # As in OpenTelemetry: strangers may send any method, and each new one would be kept for ever.
         kind = (method if method in _METHODS else "_OTHER", route, status)
@@ -175,7 +177,7 @@ def metrics_text(state: MetricsState) -> str:
         *_family(
             "anonhist_looks_total",
             "counter",
-            "How often estimates were shown.",
+            "How often estimates were shown since the start.",
             [(labels, each.looks) for labels, each in collections],
         ),
         *_family(
@@ -214,7 +216,7 @@ def _durations(requests: Iterable[Requests]) -> list[str]:
             _sample(f"{name}_sum", labels, each.seconds),
             _sample(f"{name}_count", labels, sum(each.counts)),
         ]
-    told = "How long requests took; those with reports, at the last look."
+    told = "How long requests took; those of devices, at the last look."
     return [*_head(name, "histogram", told), *lines] if lines else []
 
 

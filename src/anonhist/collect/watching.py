@@ -8,15 +8,19 @@ import re
 import socket
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from anonhist.collect.looks import reached
 from anonhist.collect.metrics import CONTENT_TYPE, Collected, MetricsState, RequestTimes, metrics_text
 from anonhist.collect.served import Served
 from anonhist.collect.storage import Storage
 from anonhist.collect.writer import Seen
 from anonhist.version import __version__
 
+# Scrapes are times. A device loads the description and the client before it reports, and whatever is sent to a path of
+# reports, even of no collection here, is a try to report: so those move at looks only. Pages and estimates are read by
+# people at any time, whether they answer or not: those, and what tells about the server itself, move at once.
+_OF_DEVICES = frozenset({"/c/{digest}/reports", "/c/{digest}/collection.json", "/client.js"})
+_ANY = ""
 _DIGEST = re.compile("/c/[0-9a-f]{64}(?=/|$)")
 _LONGEST_REQUEST, _SECONDS = 1 << 14, 5.0
 
@@ -25,6 +29,7 @@ _LONGEST_REQUEST, _SECONDS = 1 << 14, 5.0
 class _Counts:
     refused: int = 0
     repeated: int = 0
+    looks: int = 0
 
 
 class Watch:
@@ -42,24 +47,29 @@ class Watch:
 
     def __init__(self, storage: Storage, collections: Sequence[Served], routes: frozenset[str]) -> None:
         self._storage, self._collections, self._routes = storage, collections, routes
+        self._digests = {each.collection.digest for each in collections}
         self._started = time.time()
         self._times = RequestTimes()
         self._since = {each.number: _Counts() for each in collections}
         self._told = {each.number: _Counts() for each in collections}
 
     def notice(self, seen: Seen) -> None:
-        """Count what a group of requests held; tell it if there was a look."""
+        """Count what a group of requests held; tell it if there was a look, and for the last time at the end."""
         since = self._since[seen.served.number]
         since.refused += seen.refused
         since.repeated += seen.repeated
-        if seen.has_looked:
-            self._told[seen.served.number] = _Counts(since.refused, since.repeated)
+        since.looks += seen.has_looked
+        if seen.has_looked or seen.has_ended:
+            self._told[seen.served.number] = replace(since)
             self._times.look(seen.served.collection.digest)
+            self._times.look(_ANY)
 
-    def add(self, method: str, path: str, status: int, seconds: float, served: Served | None) -> None:
-        """Count a request; one with reports is told at the next look."""
+    def add(self, method: str, path: str, status: int, seconds: float) -> None:
+        """Count a request; one of a device is told at the next look."""
         route = _DIGEST.sub("/c/{digest}", path)
-        digest = None if served is None else served.collection.digest
+        digest = None
+        if route in _OF_DEVICES:
+            digest = path[3:67] if path[3:67] in self._digests else _ANY
         self._times.add(method, route if route in self._routes else "", status, seconds, collection=digest)
 
     def text(self) -> str:
@@ -68,10 +78,9 @@ class Watch:
             heads = [(each, ours.head(each.number)) for each in self._collections]
         collected = []
         for each, head in heads:
-            look, told = reached(head.shown), self._told[each.number]
-            looks = (0 if look is None else look + 1) + head.closed
+            told = self._told[each.number]
             collected.append(
-                Collected(each.collection.digest, head.shown, told.refused, told.repeated, looks, head.closed)
+                Collected(each.collection.digest, head.shown, told.refused, told.repeated, told.looks, head.closed)
             )
         return metrics_text(MetricsState(__version__, self._started, tuple(collected), self._times.told))
 

@@ -55,12 +55,16 @@ class Waiting:
 
 
 class Seen(NamedTuple):
-    """What a group of requests to a collection held besides what was counted, and whether it led to a look."""
+    """What a group of requests to a collection held besides what was counted, and whether it led to a look.
+
+    The last one of a collection has ended, and holds nothing. Of several servers on one database, one took the look.
+    """
 
     served: Served
-    refused: int
-    repeated: int
-    has_looked: bool
+    refused: int = 0
+    repeated: int = 0
+    has_looked: bool = False
+    has_ended: bool = False
 
 
 class Outcome(NamedTuple):
@@ -105,6 +109,7 @@ class Writer:
         self._session: Session | None = None
         self._waiting = self._bytes = 0
         self._pruned: dict[int, int] = {}
+        self._told_ended: set[int] = set()
         self._ended = Event()
         # Whether the last transaction was stored.
         self.is_well = True
@@ -272,14 +277,20 @@ class Writer:
         for served in self._collections:
             if self._pruned.get(served.number) == today:
                 continue
+            has_ended = served.has_ended(today)
             with self._connected().writing() as ours:
                 head = ours.head(served.number)
-                if served.has_ended(today) and not head.closed:
+                closes = has_ended and not head.closed
+                if closes:
                     ours.show_all(served.number, cells=served.collection.survey.cells)
                     drop_waiting(ours, served)
                     ours.set_head(served.number, head._replace(shown=head.counted, closed=True))
                 # A day more than is accepted: a request may have been read before midnight, by this server or another.
                 is_left = ours.forget(served.number, served.oldest(today) - 1)
+            if has_ended and served.number not in self._told_ended:
+                self._told_ended.add(served.number)
+                assert self._loop is not None  # noqa: S101  # it was started
+                self._loop.call_soon_threadsafe(self._notice, Seen(served, has_looked=closes, has_ended=True))
             if is_left:
                 is_more = True
             else:
