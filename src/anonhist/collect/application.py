@@ -127,6 +127,8 @@ class Application:
         headers = [_JSON, (b"content-length", b"%d" % len(body)), *_ALWAYS]
         if status in {429, 503, 507}:
             headers.append((b"retry-after", b"%d" % wait))
+        elif status == 405:
+            headers.append((b"allow", b"POST, OPTIONS"))
         if status in {408, 413} or answer is NO_ROOM:
             # What is still to come of the body is not read.
             headers.append((b"connection", b"close"))
@@ -218,7 +220,7 @@ class _Pages:
             try:
                 return await give(request, served)
             except AnonhistError:
-                return said(503, "The database cannot be read now.", {"Retry-After": f"{_RETRY_SECONDS}"})
+                return said(503, "This cannot be shown now: ask again later.", {"Retry-After": f"{_RETRY_SECONDS}"})
 
         return respond
 
@@ -299,7 +301,8 @@ async def _get_only(_: Request, __: Exception) -> Response:
 
 def _knows(request: Request, token: str) -> bool:
     """Return whether a request has the token; the time of the comparison does not depend on how much is right."""
-    return hmac.compare_digest(request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode())
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    return hmac.compare_digest(given.strip(" ").encode(), token.encode()) and scheme.lower() == "bearer"
 
 
 def _tally_text(storage: Storage, served: Served) -> str:

@@ -89,6 +89,7 @@ async def _serve(
 
     from anonhist.collect.application import ROUTES, Application
     from anonhist.collect.connections import MOST_HEAD_BYTES, bounded_protocol, most_connections, sweep_for_ever
+    from anonhist.collect.shown import end_all
     from anonhist.collect.watching import Watch, scraped
     from anonhist.collect.writer import Writer
 
@@ -139,4 +140,5 @@ async def _serve(
             await server.serve(sockets=[listens])
     finally:
         sweep.cancel()
+        end_all()
         await asyncio.to_thread(writer.stop)
