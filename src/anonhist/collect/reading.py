@@ -5,21 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.collect.databases import storage_at
-from anonhist.errors import DataError
+from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from anonhist.local.reports import Tally
     from anonhist.local.survey import Survey
 
 
-def read_collected(survey: Survey, address: str) -> Tally:
-    """Return the tally of everything that was counted for a survey, in all collections of a database that asked it."""
+_SHOWN_DIGITS, _MOST_SHOWN = 12, 4
+
+
+def read_collected(survey: Survey, address: str, digest: str | None = None) -> Tally:
+    """Return the tally of everything that was counted in the one collection of a database that asked a survey.
+
+    ``digest`` is that of a collection, or how it begins: where several asked the survey, they may have asked different
+    people or the same, so nobody adds them up unasked.
+    """
     storage = storage_at(address)
-    total = survey.empty_tally()
     with storage.seen() as ours:
-        numbers = ours.of_survey(survey.digest)
-        if not numbers:
-            raise DataError(f"No collection of this survey is in {storage.shown!r}.")
-        for number in numbers:
-            total += ours.tally(number, survey.digest, shown=False)
-    return total
+        every = ours.of_survey(survey.digest)
+        found = [each for each in every if each.startswith((digest or "").lower())]
+        if not found:
+            which = "" if digest is None or not every else f" whose digest begins with {digest!r}"
+            raise DataError(f"No collection of this survey{which} is in {storage.shown!r}.")
+        if len(found) > 1:
+            some = ", ".join(each[:_SHOWN_DIGITS] for each in found[:_MOST_SHOWN])
+            more = ", …" if len(found) > _MOST_SHOWN else ""
+            raise UsageError(
+                f"{len(found)} collections of this survey are in {storage.shown!r} ({some}{more}): choose one by its "
+                "digest with --collection."
+            )
+        return ours.tally(every[found[0]], survey.digest, shown=False)

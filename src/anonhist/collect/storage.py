@@ -139,10 +139,10 @@ class Transaction:
         )
         return int(last) + 1
 
-    def of_survey(self, digest: str) -> list[int]:
-        """Return the numbers of the collections that asked a survey."""
-        query = "SELECT number FROM anonhist_collections WHERE survey = ? ORDER BY number"
-        return [int(number) for (number,) in self._all(query, digest)]
+    def of_survey(self, digest: str) -> dict[str, int]:
+        """Return the collections that asked a survey: their numbers by their digests."""
+        query = "SELECT digest, number FROM anonhist_collections WHERE survey = ? ORDER BY number"
+        return {found: int(number) for found, number in self._all(query, digest)}
 
     def head(self, number: int) -> Head:
         """Return how far a collection is."""

@@ -54,6 +54,12 @@ anonhist local tally survey.json 'reports-*.ndjson' --unique id --skip-bad 1000 
     help="Skip up to N rows that are not valid reports of SURVEY, and print how many. By default, any such row is an "
     "error.",
 )
+@click.option(
+    "--collection",
+    metavar="DIGEST",
+    help="Which collection of a database to count, by the digest that 'anonhist collect new' printed, or how it "
+    "begins; needed where several asked SURVEY.",
+)
 @force_option
 @quiet_option
 def tally(
@@ -63,6 +69,7 @@ def tally(
     output: str | None,
     unique: str | None,
     skip_bad: str,
+    collection: str | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -80,9 +87,7 @@ def tally(
     from anonhist.replacing import PrivateKind
     from anonhist.terminal.output import progress_bar
 
-    addresses = [source for source in sources if _is_collected(source)]
-    if len(set(addresses)) < len(addresses):
-        raise UsageError("A database is named twice, so its reports would count twice; name each once.")
+    addresses = _databases(sources, is_chosen=collection is not None)
     files = report_files(found) if (found := [each for each in sources if each not in addresses]) else []
     if target != STDOUT:
         check_ending(target, endings=(".json", ".parquet"), what="A tally is")
@@ -90,7 +95,7 @@ def tally(
     made_by = read_survey(survey)
     total = made_by.empty_tally()
     for address in addresses:
-        total += load(_COLLECTED)(made_by, address)
+        total += load(_COLLECTED)(made_by, address, collection)
     reports: list[str] = []
     told: list[str] = []
     for source in files:
@@ -122,9 +127,14 @@ def tally(
         click.echo(f"Wrote {target}.")
 
 
-def _is_collected(source: str) -> bool:
-    """Return whether a source is the database of a collection server."""
-    return source.startswith(_DATABASES) and is_there(_COLLECTED)
+def _databases(sources: tuple[str, ...], *, is_chosen: bool) -> list[str]:
+    """Return the sources that are databases of collection servers."""
+    found = [source for source in sources if source.startswith(_DATABASES) and is_there(_COLLECTED)]
+    if len(set(found)) < len(found):
+        raise UsageError("A database is named twice, so its reports would count twice; name each once.")
+    if is_chosen and not found:
+        raise UsageError("--collection chooses in the database of 'anonhist serve': name one among REPORTS.")
+    return found
 
 
 _WIDEST = 110
