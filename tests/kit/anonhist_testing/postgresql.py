@@ -62,7 +62,7 @@ def server(*, fsync: bool = False) -> Iterator[Server]:
         settings = f"-k {folder} -c listen_addresses='' -c fsync={'on' if fsync else 'off'} -c max_connections=40"
         _run(owner, bin_ / "pg_ctl", "-D", folder / "data", "-o", settings, "-l", folder / "log", "-w", "start")
         try:
-            yield Server(folder)
+            yield Server(folder, owner)
         finally:
             _run(owner, bin_ / "pg_ctl", "-D", folder / "data", "-m", "immediate", "-w", "stop")
     finally:
@@ -76,10 +76,12 @@ class Server:
     ----------
     folder
         The folder of its socket.
+    owner
+        The user that runs it; None for that of this process.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, owner: str | None = None) -> None:
+        self._folder, self.owner = folder, owner
 
     def address(self, database: str = "postgres", user: str = "tester") -> str:
         """Return the address of a database, for the server's owner or another user."""
