@@ -2,10 +2,10 @@
 
 64 connections send single reports, then batches of 100 reports, a million in all, of randomized response (k-RR) with 20
 values, and malformed requests, to ``anonhist serve`` on loopback; then 500 clients send large bodies without their end,
-while others send reports, and one a body of 200 MB. The program prints how many reports per second are answered, that
-is, on the disk; how long requests wait; and the processor time and memory of the server. The load comes from this
-process, which shares the processor. Beside it stand the time of an fsync, which no answer can be faster than, and the
-load of the machine.
+while others send reports, and one a body of 200 MB; then single reports go to a server without httptools. The program
+prints how many reports per second are answered, that is, on the disk; how long requests wait; and the processor time
+and memory of the server. The load comes from this process, which shares the processor. Beside it stand the time of an
+fsync, which no answer can be faster than, and the load of the machine.
 PostgreSQL is a server of its own, in a temporary folder; if its programs are missing, the output says so.
 """
 
@@ -159,6 +159,10 @@ def main() -> None:
                 measure(f"{name}, malformed", running, path, bad, connections, expected=b"422", reports=malformed)
                 others = lines_of(collection, [0] * (connections * 2))
                 abuse(name, running, path, others, *((4, 2, 0.2) if is_quick else (SLOW, MEGABYTES, PATIENCE)))
+        with serving(folder / "collection.json", addresses["SQLite"], hidden=("httptools",)) as running:
+            lines = lines_of(collection, np.arange(single) % 20)
+            what = "SQLite, 1, with h11"
+            measure(what, running, path, lines, connections, expected=b"200", reports=single)
 
 
 if __name__ == "__main__":
