@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from anonhist.collect.connections import MOST, Sweep
+from anonhist.collect.connections import MOST, Sweep, most_connections
 from anonhist.local import KRR, Collection
 from anonhist_testing.abuse import longest_wait, memory
 from anonhist_testing.collector import Running, answer_on, lines_of, serving
@@ -157,7 +157,7 @@ def test_connections_are_few(running: Running, collection: Collection) -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(connected(running)) for _ in range(MOST + 700)]
         time.sleep(1)
-        assert 0 <= sockets(running) - MOST - 200 < 10
+        assert 0 <= sockets(running) - MOST * 11 // 10 < 10
         # One that is beyond the limit, but not far.
         clients[10].sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
         assert clients[10].recv(99).startswith(b"HTTP/1.1 503")
@@ -166,6 +166,32 @@ def test_connections_are_few(running: Running, collection: Collection) -> None:
         # Those that have sent nothing are gone.
         path = f"/c/{collection.digest}/reports"
         assert longest_wait(running, path, lines_of(collection, ["bus"] * 20)) < 1
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "most", "raised"),
+    [
+        (20_000, 20_000, MOST, None),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, MOST, None),
+        (1_024, 1_024, 512, 1_024),
+        (1_024, 1 << 20, MOST, 4_000),
+        (256, resource.RLIM_INFINITY, MOST, 4_000),
+    ],
+)
+def test_connections_are_fewer_where_the_system_allows_few_open_files(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, most: int, raised: int | None
+) -> None:
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: given.append(limits))
+    assert most_connections() == most
+    assert given == ([] if raised is None else [(raised, hard)])
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    assert most_connections() == (MOST if raised is None else soft // 2)
 
 
 def connection(*, unread: int = 0, cycle: Any = None, idle: Any = None) -> Any:

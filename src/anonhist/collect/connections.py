@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
 MOST = 2_000
-# Those beyond are told to come back; so many more wait for that, and others are closed at once.
-_MOST_WAITING = 200
-# Of the system's limit, what the database and the pages need.
-_OTHER_FILES = 200
+# A tenth more wait to be told to come back; others are closed at once.
+_WAITING = 10
+# Of the system's limit, the rest is for the database and the pages.
+_MOST_FILES = 2 * MOST
 # Reads of all connections are held before the first of them is processed.
 _MOST_READ_AT_ONCE = 1 << 14
 MOST_HEAD_BYTES = 1 << 15
@@ -29,20 +30,18 @@ def most_connections() -> int:
     except ImportError:
         return MOST
     few, many = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST + _MOST_WAITING + _OTHER_FILES
-    if few < wanted:
-        allowed = wanted if many == resource.RLIM_INFINITY else min(wanted, many)
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, many))
-            few = allowed
-        except (OSError, ValueError):
-            allowed = few
-    return max(1, min(MOST, few - _MOST_WAITING - _OTHER_FILES))
+    if few == resource.RLIM_INFINITY:
+        return MOST
+    if few < _MOST_FILES:
+        wanted = _MOST_FILES if many == resource.RLIM_INFINITY else min(_MOST_FILES, many)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, many))
+            few = wanted
+    return min(MOST, few // 2)
 
 
 def bounded_protocol() -> type[asyncio.Protocol]:
     """Return the parser of requests, with bounds: httptools, or the slower h11 where that is missing."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Few:
         """Connections of which there are not too many."""
@@ -55,7 +54,7 @@ def bounded_protocol() -> type[asyncio.Protocol]:
         def connection_made(self, transport: Any) -> None:
             transport.max_size = _MOST_READ_AT_ONCE
             super().connection_made(transport)  # type: ignore[misc]  # it is mixed into protocols
-            if len(self.connections) > self.limit_concurrency + _MOST_WAITING:
+            if len(self.connections) > self.limit_concurrency * (1 + 1 / _WAITING):
                 transport.abort()
 
         def data_received(self, data: bytes) -> None:
@@ -64,6 +63,7 @@ def bounded_protocol() -> type[asyncio.Protocol]:
                 self.transport.abort()
 
     if find_spec("httptools") is None:
+        from uvicorn.protocols.http.h11_impl import H11Protocol
 
         class BoundedH11(Few, H11Protocol):  # type: ignore[misc]  # the same method
             """h11, which bounds heads itself, and reads no further request before one is answered."""
