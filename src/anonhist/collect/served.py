@@ -10,18 +10,17 @@ from typing import Any, NamedTuple
 
 from anonhist.collect.storage import Identifier
 from anonhist.errors import DataError, UsageError
-from anonhist.local.collection import Collection
+from anonhist.local.collection import Collection, Invited
 from anonhist.local.collection_files import collection_document
-from anonhist.local.wire import digits, parsed_line
+from anonhist.local.wire import FIRST_DAY, digits, parsed_line
 
-_FIRST_DAY = date(1970, 1, 1)
 MOST_BYTES = 1 << 20
 MOST_REPORTS = 1_000
 
 
 def current_day() -> int:
     """Return the day in UTC, counted from 1970-01-01."""
-    return (datetime.now(UTC).date() - _FIRST_DAY).days
+    return (datetime.now(UTC).date() - FIRST_DAY).days
 
 
 class Answer(NamedTuple):
@@ -43,6 +42,8 @@ _OTHER_DAY = refusal(
     "says the day.",
 )
 _NO_LINE = refusal(422, "This is not a line of reports of this collection as a client writes it.")
+NO_INVITATION = refusal(403, "This collection is for invited people, and the id is no invitation to it.")
+_ONE_EACH = refusal(422, "An invitation is for one report.")
 _TOO_MANY = refusal(422, f"A request holds at most {MOST_REPORTS:,} reports.")
 
 
@@ -65,14 +66,19 @@ class Served:
     @cached_property
     def last_day(self) -> int:
         """The last day on which reports are taken."""
-        return (self.collection.last_day - _FIRST_DAY).days
+        return (self.collection.last_day - FIRST_DAY).days
+
+    @property
+    def is_for_invited(self) -> bool:
+        """Whether an identifier must be an invitation."""
+        return isinstance(self.collection.open_to, Invited)
 
     def has_ended(self, today: int) -> bool:
         """Return whether no more reports are taken."""
         return today > self.last_day
 
     def oldest(self, today: int) -> int:
-        """Return the earliest day whose identifiers are known."""
+        """Return the earliest day whose identifiers are known; all invitations have the last one."""
         return today - self.collection.keep_ids
 
     def line(self, body: bytes, today: int) -> Line | Answer:
@@ -83,13 +89,18 @@ class Served:
             identifier, texts = parsed_line(self.collection.survey, body.decode())
         except (DataError, UnicodeDecodeError):
             return _NO_LINE
-        day = int(identifier[:4], 16)
+        day, rows = int(identifier[:4], 16), len(next(iter(texts.values())))
+        if refused := self._refused(day, rows, today):
+            return refused
+        return Line(Identifier(day, bytes.fromhex(identifier[4:])), dict(texts), rows)
+
+    def _refused(self, day: int, rows: int, today: int) -> Answer | None:
+        """Return why a request with an identifier of this day and so many rows is refused."""
+        if self.is_for_invited:
+            return NO_INVITATION if day != self.last_day else _ONE_EACH if rows > 1 else None
         if not self.oldest(today) <= day <= today + 1:
             return _OTHER_DAY
-        rows = len(next(iter(texts.values())))
-        if rows > MOST_REPORTS:
-            return _TOO_MANY
-        return Line(Identifier(day, bytes.fromhex(identifier[4:])), dict(texts), rows)
+        return _TOO_MANY if rows > MOST_REPORTS else None
 
     def description(self, today: int) -> bytes:
         """Return the file of the collection with the day, as devices load it."""
@@ -98,7 +109,7 @@ class Served:
 
 
 def _day_text(day: int) -> str:
-    return date.fromordinal(_FIRST_DAY.toordinal() + day).isoformat()
+    return date.fromordinal(FIRST_DAY.toordinal() + day).isoformat()
 
 
 def check_servable(collection: Collection) -> None:

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anonhist.collect.invitations import drop_invitations, with_invitations
 from anonhist.collect.kept import batch, drop_waiting, keep
 from anonhist.collect.looks import next_look
-from anonhist.collect.served import ENDED, Answer, Line, Served, counted_answer, current_day, refusal
+from anonhist.collect.served import ENDED, NO_INVITATION, Answer, Line, Served, counted_answer, current_day, refusal
 from anonhist.collect.storage import (
     Head,
     Identifier,
@@ -207,6 +208,13 @@ class Writer:
         head = ours.head(served.number)
         if head.closed:
             return [(each, ENDED) for each in group], None
+        strangers: list[tuple[Waiting, Answer]] = []
+        if served.is_for_invited:
+            invited = with_invitations(ours, served, [each.line.identifier for each in group])
+            strangers = [(each, NO_INVITATION) for each in group if each.line.identifier not in invited]
+            group = [each for each in group if each.line.identifier in invited]
+            if not group:
+                return strangers, None
         survey = served.collection.survey
         texts: dict[str, list[Any]] = {column.name: [] for column in survey.columns}
         for each in group:
@@ -232,7 +240,8 @@ class Writer:
             ours, served, head, reports if chosen.all() else reports.rows(chosen)
         )
         answers = [(each, counted_answer(each.line.rows, wrong)) for each, wrong in zip(group, refused, strict=True)]
-        return answers, Seen(served, len(bad), int(chosen.size - chosen.sum()), has_looked)
+        seen = Seen(served, len(bad) + len(strangers), int(chosen.size - chosen.sum()), has_looked)
+        return [*strangers, *answers], seen
 
     def _add(self, ours: Transaction, served: Served, head: Head, reports: Reports) -> bool:
         """Count reports, or let them wait for their batch; return whether a look was taken."""
@@ -277,6 +286,7 @@ class Writer:
                 if served.has_ended(today) and not head.closed:
                     ours.show_all(served.number, cells=served.collection.survey.cells)
                     drop_waiting(ours, served)
+                    drop_invitations(ours, served)
                     ours.set_head(served.number, head._replace(shown=head.counted, closed=True))
                 # A day more than is accepted: a request may have been read before midnight, by this server or another.
                 is_left = ours.forget(served.number, served.oldest(today) - 1)

@@ -1,8 +1,10 @@
 # The public names of the room, each listed here alone: see lazy.py.
 from anonhist.local.alphabet import Alphabet as Alphabet
+from anonhist.local.collection import Anybody as Anybody
 from anonhist.local.collection import Batches as Batches
 from anonhist.local.collection import Collection as Collection
 from anonhist.local.collection import Fresh as Fresh
+from anonhist.local.collection import Invited as Invited
 from anonhist.local.collection import Looks as Looks
 from anonhist.local.collection import Once as Once
 from anonhist.local.decoder import Normalized as Normalized

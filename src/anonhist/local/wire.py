@@ -25,8 +25,8 @@ from anonhist.randomness import RandomSource
 IDENTIFIER = "[0-9a-f]{32}"
 _ID = re.compile(IDENTIFIER)
 _DIGITS = re.compile("[0-9a-f]*")
-_FIRST_DAY = date(1970, 1, 1)
 # Days have two bytes.
+FIRST_DAY = date(1970, 1, 1)
 LAST_DAY = date(2149, 6, 6)
 
 
@@ -66,9 +66,9 @@ def new_identifier(day: date | None = None, *, source: RandomSource | None = Non
     >>> new_identifier(date(2026, 12, 1))[:4], new_identifier()[:4], len(new_identifier())
     ('5134', '0000', 32)
     """
-    number = 0 if day is None else (day - _FIRST_DAY).days
-    if not 0 <= number <= (LAST_DAY - _FIRST_DAY).days:
-        raise DataError(f"The day of an identifier must be from {_FIRST_DAY} to {LAST_DAY}.")
+    number = 0 if day is None else (day - FIRST_DAY).days
+    if not 0 <= number <= (LAST_DAY - FIRST_DAY).days:
+        raise DataError(f"The day of an identifier must be from {FIRST_DAY} to {LAST_DAY}.")
     words = (SYSTEM if source is None else source).words(2)
     return f"{number:04x}{words.astype('<u8').tobytes().hex()[4:]}"
 
