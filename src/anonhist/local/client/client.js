@@ -683,7 +683,7 @@ export class Collection {
   /** The report of an answer, remembered before it is returned; the answer is never stored. @param {unknown} value
    * @param {{occasion?: string, invitation?: string}} [options] With several answers: which one, such as a week. Where
    * only invited people may answer: the invitation, by default that of the link that led to the page. */
-  async answer(value, { occasion = "", invitation = /[#&]invitation=(\w+)/.exec(globalThis.location?.href)?.[1] } = {}) {
+  async answer(value, { occasion = "", invitation = /[#&]invitation=(\w+)/.exec(globalThis.location?.hash)?.[1] } = {}) {
     const code = this.#randomizer.code(value);
     if (typeof occasion !== "string" || (this.#times > 1) !== (occasion !== "")) {
       throw new RangeError("Name the occasion if, and only if, there may be several answers.");
