@@ -8,11 +8,13 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from anonhist.collect.lines import Line
 from anonhist.collect.storage import Identifier
 from anonhist.errors import DataError, UsageError
 from anonhist.local.collection import Collection, Invited
 from anonhist.local.collection_files import collection_document
 from anonhist.local.wire import FIRST_DAY, digits, parsed_line
+from anonhist.local.wire_stream import StreamRows, parsed_stream
 
 MOST_BYTES = 1 << 20
 MOST_REPORTS = 1_000
@@ -44,16 +46,12 @@ _OTHER_DAY = refusal(
 _NO_LINE = refusal(422, "This is not a line of reports of this collection as a client writes it.")
 NO_INVITATION = refusal(403, "This collection is for invited people, and the id is no invitation to it.")
 _ONE_EACH = refusal(422, "An invitation is for one report.")
+_NO_STREAM = refusal(
+    422,
+    "This is not an Arrow stream of reports of this collection: uncompressed, with its columns as whole numbers or "
+    "fixed-size binary, and the id in the metadata of its schema.",
+)
 _TOO_MANY = refusal(422, f"A request holds at most {MOST_REPORTS:,} reports.")
-
-
-@dataclass(frozen=True)
-class Line:
-    """The values in a request, as they stand: its identifier, and a list of texts for each column."""
-
-    identifier: Identifier
-    texts: dict[str, list[Any]]
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -89,18 +87,33 @@ class Served:
             identifier, texts = parsed_line(self.collection.survey, body.decode())
         except (DataError, UnicodeDecodeError):
             return _NO_LINE
-        day, rows = int(identifier[:4], 16), len(next(iter(texts.values())))
-        if refused := self._refused(day, rows, today):
-            return refused
-        return Line(Identifier(day, bytes.fromhex(identifier[4:])), dict(texts), rows)
+        return self._accepted(identifier, dict(texts), len(next(iter(texts.values()))), today)
 
-    def _refused(self, day: int, rows: int, today: int) -> Answer | None:
-        """Return why a request with an identifier of this day and so many rows is refused."""
+    def stream(self, body: bytes, today: int) -> Line | Answer:
+        """Return the values in the body of a gateway's request, or why it is refused."""
+        if self.has_ended(today):
+            return ENDED
+        try:
+            identifier, rows = parsed_stream(self.collection.survey, body)
+        except DataError:
+            return _NO_STREAM
+        return self._accepted(identifier, rows, len(rows.present), today)
+
+    def _accepted(
+        self, identifier: str, values: dict[str, list[Any]] | StreamRows, rows: int, today: int
+    ) -> Line | Answer:
+        """Return a request, or why it is refused for its identifier or the number of its rows."""
+        day = int(identifier[:4], 16)
         if self.is_for_invited:
-            return NO_INVITATION if day != self.last_day else _ONE_EACH if rows > 1 else None
-        if not self.oldest(today) <= day <= today + 1:
+            if day != self.last_day:
+                return NO_INVITATION
+            if rows > 1:
+                return _ONE_EACH
+        elif not self.oldest(today) <= day <= today + 1:
             return _OTHER_DAY
-        return _TOO_MANY if rows > MOST_REPORTS else None
+        if rows > MOST_REPORTS:
+            return _TOO_MANY
+        return Line(Identifier(day, bytes.fromhex(identifier[4:])), values, rows)
 
     def description(self, today: int) -> bytes:
         """Return the file of the collection with the day, as devices load it."""

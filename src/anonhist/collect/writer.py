@@ -18,8 +18,9 @@ import numpy as np
 
 from anonhist.collect.invitations import drop_invitations, with_invitations
 from anonhist.collect.kept import batch, drop_waiting, keep
+from anonhist.collect.lines import Line, read_lines
 from anonhist.collect.looks import next_look
-from anonhist.collect.served import ENDED, NO_INVITATION, Answer, Line, Served, counted_answer, current_day, refusal
+from anonhist.collect.served import ENDED, NO_INVITATION, Answer, Served, counted_answer, current_day, refusal
 from anonhist.collect.storage import (
     Head,
     Identifier,
@@ -33,7 +34,6 @@ from anonhist.collect.storage import (
 from anonhist.errors import AnonhistError
 from anonhist.local.collection import Batches
 from anonhist.local.reports import Reports
-from anonhist.local.wire import read_texts
 
 MOST_AT_ONCE = 5_000
 # What may wait, before requests are told to come back.
@@ -216,11 +216,7 @@ class Writer:
             if not group:
                 return strangers, None
         survey = served.collection.survey
-        texts: dict[str, list[Any]] = {column.name: [] for column in survey.columns}
-        for each in group:
-            for name, values in texts.items():
-                values.extend(each.line.texts[name])
-        reports, good, bad = read_texts(survey, texts)
+        reports, good, bad = read_lines(survey, [each.line for each in group])
         rows = np.array([each.line.rows for each in group])
         begins = np.cumsum(rows) - rows
         refused: list[dict[int, str]] = [{} for _ in group]

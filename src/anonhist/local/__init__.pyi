@@ -46,3 +46,5 @@ from anonhist.local.wire import collected_reports as collected_reports
 from anonhist.local.wire import new_identifier as new_identifier
 from anonhist.local.wire import read_wire_line as read_wire_line
 from anonhist.local.wire import wire_line as wire_line
+from anonhist.local.wire_stream import read_wire_stream as read_wire_stream
+from anonhist.local.wire_stream import wire_stream as wire_stream

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from anonhist.errors import OutputError, UsageError
 from anonhist.local.collection import Invited
 from anonhist.local.randomizers.rappor import RAPPOR, Memory
-from anonhist.local.wire import IDENTIFIER, new_identifier, wire_line
+from anonhist.local.wire import is_identifier, new_identifier, wire_line
 
 if TYPE_CHECKING:
     from datetime import date
@@ -88,8 +87,7 @@ def _identifier(collection: Collection, day: date | None, invitation: str | None
         return new_identifier(day, source=source)
     if invitation is None:
         raise UsageError("This collection is for invited people: give the `invitation`.")
-    is_whole = isinstance(invitation, str) and re.fullmatch(IDENTIFIER, invitation)
-    if not is_whole or invitation[:4] != new_identifier(collection.last_day)[:4]:
+    if not is_identifier(invitation) or invitation[:4] != new_identifier(collection.last_day)[:4]:
         raise UsageError("The `invitation` is not one of this collection: give all of its 32 digits.")
     return invitation
 
