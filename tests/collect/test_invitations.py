@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -232,8 +233,10 @@ def test_devices_answer_with_invitations_at_a_real_server(
         assert status == 403
         assert "no invitation" in json.loads(body)["error"]
         page = running.ask(f"/c/{invited.digest}/")[2].decode()
-        assert "Only people with an invitation can report" in page
+        assert "Only those with an invitation can report" in page
         assert "The collector can link a report to the person" in page
+        assert "Anybody can" not in page
+        assert "Only invitations of" in running.printed
     assert read_collected(invited.survey, address) == tally_of(invited, lines)
     assert ah.read(invited_file) == invited
 
@@ -251,6 +254,7 @@ def test_used_and_counted_are_one_though_the_server_is_killed(
             threads = all_at_once(senders, running)
             while turn < 2 and sum(each.place for each in senders) < (turn + 1) * 130:
                 assert any(each.is_alive() for each in threads)
+                time.sleep(0.002)
             if turn < 2:
                 running.kill()
             for thread in threads:

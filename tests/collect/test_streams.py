@@ -65,6 +65,15 @@ def test_streams_and_lines_are_counted_together_and_once(bench: Bench, collectio
     assert bench.tally() == tally_of(collection, lines) + collection.survey.tally(reports)
 
 
+def test_repeated_requests_are_left_out_wherever_they_are(bench: Bench, collection: Collection) -> None:
+    streams, reports = streams_of(collection, 3, together=40)
+    lines = lines_of(collection, VALUES * 30, together=40)
+    send(bench, streams[0], lines[0])
+    answers = send(bench, lines[1], streams[0], streams[1], lines[0], streams[1], lines[2], streams[2], lines[1])
+    assert set(answers) == {Answer(200, b'{"accepted":40}')}
+    assert bench.tally() == tally_of(collection, lines) + collection.survey.tally(reports)
+
+
 def test_rows_are_judged_in_the_order_in_which_they_came(bench: Bench) -> None:
     def stream(values: list[int | None]) -> bytes:
         return stream_of({"report": pa.array(values, pa.int8())}, metadata={"id": new_identifier(today())})

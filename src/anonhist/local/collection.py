@@ -122,7 +122,7 @@ class Anybody:
 
 @frozen
 class Invited:
-    """Only invitations count, each for one report: those who have none cannot forge any.
+    """Only invitations count, each for one report: those who have none cannot forge any. Our server checks them.
 
     An invitation names whoever got it, so the collector can link report and person: ε is what protects, and all that
     does.
