@@ -11,7 +11,7 @@ import pytest
 import anonhist as ah
 from anonhist.cli.entry import run
 from anonhist.collect.databases import storage_at
-from anonhist.collect.invitations import add_invitations, new_invitations
+from anonhist.collect.invitations import add_invitations, forget_invitations, new_invitations
 from anonhist.collect.reading import read_collected
 from anonhist.collect.served import Answer, Served, current_day
 from anonhist.collect.writer import Writer
@@ -125,6 +125,18 @@ def test_invitations_are_valid_and_known_until_the_last_day(bench: Bench, invite
         assert ours.run("SELECT count(*) FROM anonhist_invitations").fetchone() == (0,)
 
 
+def test_invitations_are_forgotten_in_pieces(invited: Collection, address: str) -> None:
+    bench = Bench(invited, storage_at(address))
+    other = Bench(replace(invited, keep_ids=15), bench.storage)
+    invite(bench, 1_200)
+    (kept,) = invite(other, 1)
+    session = bench.storage.session()
+    with session.writing() as ours:
+        assert [forget_invitations(ours, bench.served) for _ in range(2)] == [True, False]
+    session.close()
+    assert other.send(line_with(invited, kept))[0].status == 200
+
+
 def test_batches_and_several_answers_take_an_invitation_each(invited: Collection, tmp_path: Path) -> None:
     batches = Batches(users=4, honest=2, delta="1e-6")
     survey = invited.survey
@@ -233,7 +245,7 @@ def test_devices_answer_with_invitations_at_a_real_server(
         assert status == 403
         assert "no invitation" in json.loads(body)["error"]
         page = running.ask(f"/c/{invited.digest}/")[2].decode()
-        assert "Only those with an invitation can report" in page
+        assert "Only invited people can report" in page
         assert "The collector can link a report to the person" in page
         assert "Anybody can" not in page
         assert "Only invitations of" in running.printed

@@ -21,6 +21,7 @@ from anonhist.local.wire import new_identifier
 
 MOST_INVITATIONS = 1 << 20
 _AT_ONCE = 500
+_MOST_FORGOTTEN = 1_000
 
 
 def new_invitations(collection: Collection, many: int) -> list[str]:
@@ -40,7 +41,7 @@ def new_invitations(collection: Collection, many: int) -> list[str]:
 
 def add_invitations(ours: Transaction, served: Served, invitations: Sequence[str]) -> None:
     """Accept invitations from now on."""
-    hashes = [_hash(Identifier(served.last_day, bytes.fromhex(each[4:]))) for each in invitations]
+    hashes = sorted(_hash(Identifier(served.last_day, bytes.fromhex(each[4:]))) for each in invitations)
     query = "INSERT INTO anonhist_invitations VALUES "
     for start in range(0, len(hashes), _AT_ONCE):
         some = hashes[start : start + _AT_ONCE]
@@ -61,9 +62,13 @@ def with_invitations(ours: Transaction, served: Served, given: Sequence[Identifi
     return found
 
 
-def drop_invitations(ours: Transaction, served: Served) -> None:
-    """Delete what is left when a collection has ended."""
-    ours.run("DELETE FROM anonhist_invitations WHERE collection = ?", served.number)
+def forget_invitations(ours: Transaction, served: Served) -> bool:
+    """Delete some of a collection that has ended, and return whether more may be left."""
+    query = (
+        "DELETE FROM anonhist_invitations WHERE collection = ? AND hash IN "
+        "(SELECT hash FROM anonhist_invitations WHERE collection = ? LIMIT ?)"
+    )
+    return int(ours.run(query, served.number, served.number, _MOST_FORGOTTEN).rowcount) == _MOST_FORGOTTEN
 
 
 def _hash(identifier: Identifier) -> bytes:

@@ -11,6 +11,7 @@ from anonhist.terminal.decorators import SectionedCommand, WholeNumber
 from anonhist.terminal.destinations import STDOUT
 from anonhist.terminal.options import quiet_option
 
+_AT_ONCE = 10_000
 _EXAMPLES = """
 anonhist collect invite 500 collection.json --database sqlite:///collected.db -o invitations.txt
 anonhist collect invite 500 collection.json --database sqlite:///c.db --page https://example.org/ask -o links.txt
@@ -67,9 +68,11 @@ def invite(*, many: int, source: str, database: str, page: str | None, output: s
     session = storage.session()
 
     def accept() -> None:
-        # If the file gets no name after that, what is stored is of no use to anybody, because nobody knows it.
-        with session.writing() as ours:
-            add_invitations(ours, Served(collection, ours.number_of(collection)), invitations)
+        # In pieces, between which a server counts. If the file gets no name after that, nobody knows what was stored.
+        for start in range(0, many, _AT_ONCE):
+            with session.writing() as ours:
+                served = Served(collection, ours.number_of(collection))
+                add_invitations(ours, served, invitations[start : start + _AT_ONCE])
 
     try:
         with open_whole(output, overwrite=False, before_naming=accept, permissions=0o600) as file:

@@ -296,7 +296,7 @@ def _forged(collection: Collection) -> str:
     weight = collection.survey.forged_weight
     anybody = "Anybody can send reports that were never drawn."
     if isinstance(collection.open_to, Invited):
-        anybody = "Only those with an invitation can report, once with each, but perhaps what was never drawn."
+        anybody = "Only invited people can report, once with each invitation, but may report what was never drawn."
     if weight is None:
         return f"{anybody} How far they move a bar depends on all other reports; no bound is known."
     points = math.ceil(10 * weight.each) / 10

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anonhist.collect.invitations import drop_invitations, with_invitations
+from anonhist.collect.invitations import forget_invitations, with_invitations
 from anonhist.collect.kept import batch, drop_waiting, keep
 from anonhist.collect.lines import Line, read_lines
 from anonhist.collect.looks import next_look
@@ -282,10 +282,11 @@ class Writer:
                 if served.has_ended(today) and not head.closed:
                     ours.show_all(served.number, cells=served.collection.survey.cells)
                     drop_waiting(ours, served)
-                    drop_invitations(ours, served)
                     ours.set_head(served.number, head._replace(shown=head.counted, closed=True))
                 # A day more than is accepted: a request may have been read before midnight, by this server or another.
                 is_left = ours.forget(served.number, served.oldest(today) - 1)
+                if served.is_for_invited and served.has_ended(today):
+                    is_left |= forget_invitations(ours, served)
             if is_left:
                 is_more = True
             else:
