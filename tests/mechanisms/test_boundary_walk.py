@@ -90,6 +90,7 @@ def decided_steps(reference: Partition, gamma: float, *, unexplored: float, flag
         return output_distribution(run, unexplored=unexplored)
 
 
+@pytest.mark.slow
 @each_of("gamma", [1.1, 2.0])
 @each_of("reference", REFERENCES)
 def test_steps_of_the_stated_probabilities_add_up_to_the_distribution(gamma: float, reference: Partition) -> None:
@@ -182,12 +183,11 @@ def test_wrong_coins_are_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> No
     right = Coins.of
     monkeypatch.setattr(Coins, "of", lambda gamma, choices: WRONG[wrong](right(gamma, choices)))
     settings = [(gap, away, flagged) for gap in (1, 2, 4) for away in (True, False) for flagged in (True, False)]
-    seen = [
+    assert any(
         steps(1.1, gap, away=away, flagged=flagged)
         != pytest.approx(weights(1.1, gap, away=away, flagged=flagged), abs=2 * UNEXPLORED)
         for gap, away, flagged in settings
-    ]
-    assert any(seen)
+    )
     if wrong == "a coin of probability 2z for z":
         # Outputs show it, too.
         with pytest.raises(AssertionError):
@@ -297,6 +297,7 @@ def test_a_walk_that_never_leaves_is_the_reference() -> None:
     assert turns != ends[:-1]
 
 
+@pytest.mark.slow
 def test_simulated_runs_have_the_error_of_releases() -> None:
     profile, mechanism = Profile.from_prevalences({1: 40, 2: 11, 5: 3, 30: 1}), PartitionMechanism("1.2")
     simulated = mechanism.simulate(profile, size=400, rng=np.random.default_rng(2))

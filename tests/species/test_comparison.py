@@ -142,6 +142,7 @@ def hill(shares: np.ndarray, order: int) -> float:
     return math.exp(-float(shares @ np.log(shares))) if order == 1 else 1 / float(shares @ shares)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("of_units", [False, True])
 @pytest.mark.parametrize("shape", COMMUNITIES)
 def test_intervals_hold_as_often_as_they_say(shape: str, of_units: bool) -> None:  # noqa: FBT001

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, Never
 from urllib.parse import unquote
 
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
-from anonhist.errors import DataError, MissingExtraError, OutputError, UsageError, mask
+from anonhist.errors import DataError, OutputError, UsageError, mask
+from anonhist.storage.failure import Failure
+from anonhist.storage.postgresql import begin, connect, failure_of, why_not_connected
 
 _DEFAULT, _OF_OLD_VERSIONS = "anonhist", "public"
 # These names need no quoting or case folding, so that there is one way to write each.
@@ -118,8 +120,8 @@ def make_schema(connection: Any, schema: str, shown: str) -> None:
     connection.execute(f"CREATE SCHEMA {schema}")
 
 
-# How long to wait for other processes: for a connection, and for their transactions.
-_CONNECT_SECONDS, _PATIENCE = 20, "60s"
+# How long to wait for the transactions of other processes.
+_PATIENCE = "60s"
 _LOCK = 6_215_907_433  # any number that nobody else in the database uses: whoever creates the tables holds it
 _FUNCTION = """CREATE FUNCTION anonhist_never_changed() RETURNS trigger AS
     $$ BEGIN RAISE EXCEPTION 'entries are never changed'; END $$ LANGUAGE plpgsql"""
@@ -169,56 +171,15 @@ class PostgresqlStorage(SqlStorage):
 
     def _connect(self, *, make: bool) -> Any:
         try:
-            import psycopg
-        except ImportError:
-            raise MissingExtraError(
-                "A ledger in PostgreSQL needs psycopg; install it with: pip install 'anonhist[ledger]'."
-            ) from None
-        try:
-            # No statements are prepared, because a pool may hand the next transaction to a session without them.
-            # Databases without an encoding would return bytes.
-            return psycopg.connect(
-                self._address,
-                connect_timeout=_CONNECT_SECONDS,
-                autocommit=True,
-                prepare_threshold=None,
-                client_encoding="utf8",
-            )
-        except psycopg.Error as error:
-            self._refuse_connection(error)
-
-    def _refuse_connection(self, error: Exception) -> Never:
-        """Return why the connection failed: libpq gives only text, so ping the server.
-
-        The ping needs neither user nor password.
-        """
-        import psycopg
-
-        answers = psycopg.pq.Ping
-        if isinstance(error, psycopg.errors.ConnectionTimeout):
-            answer = answers.NO_RESPONSE
-        else:
-            try:
-                asked = psycopg.conninfo.make_conninfo(self._address, connect_timeout=_CONNECT_SECONDS)
-                answer = answers(psycopg.pq.PGconn.ping(asked.encode()))
-            except psycopg.Error:
-                answer = answers.NO_ATTEMPT
-        why = {
-            answers.OK: "refuses this login: check user, password and database, or try again if it may have too many "
-            "connections",
-            answers.REJECT: "accepts no connections while it starts or stops: try again",
-            answers.NO_RESPONSE: "cannot be reached: check host, port and sslmode, and that the server runs",
-            answers.NO_ATTEMPT: "has an address that PostgreSQL does not accept: check its parameters",
-        }[answer]
-        raise DataError(f"The server of the ledger {self.shown!r} {why}.") from None
+            return connect(self._address, "A ledger in PostgreSQL")
+        except Exception as error:
+            if failure_of(error) is None:
+                raise
+            why = why_not_connected(self._address, error)
+            raise DataError(f"The server of the ledger {self.shown!r} {why}.") from None
 
     def _begin(self, connection: Any, *, write: bool) -> None:
-        settings = {"search_path": "pg_catalog, pg_temp", "synchronous_commit": "on", "lock_timeout": f"'{_PATIENCE}'"}
-        # Otherwise a writing transaction that has the lock would see rows as they were before it waited.
-        level = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
-        lock = (f"SELECT pg_catalog.pg_advisory_xact_lock({_LOCK})",) if write else ()
-        set_them = (f"SET LOCAL {name} TO {value}" for name, value in settings.items())
-        connection.execute("; ".join((f"BEGIN ISOLATION LEVEL {level}", *set_them, *lock)))
+        begin(connection, write=write, lock=_LOCK, search_path="pg_catalog, pg_temp", patience=_PATIENCE)
 
     def _has_tables(self, connection: Any) -> bool:
         found = ledgers(connection)
@@ -236,27 +197,26 @@ class PostgresqlStorage(SqlStorage):
         try:
             yield
         except Exception as error:
-            state = getattr(error, "sqlstate", ...)
-            if state is ...:
+            if (failure := failure_of(error)) is None:
                 raise
-            self._refuse(state)
+            self._refuse(failure, getattr(error, "sqlstate", None))
 
-    def _refuse(self, state: str | None) -> Never:
+    def _refuse(self, failure: Failure, state: str | None) -> Never:
         name = repr(self.shown)
-        if state == "55P03":  # lock_not_available
+        if failure is Failure.LOCKED:
             raise DataError(f"The ledger {name} is locked by another program: try again when that has ended.") from None
-        if state == "42501":  # insufficient_privilege
+        if failure is Failure.NOT_ALLOWED:
             raise OutputError(
                 f"This login has too few rights to the ledger {name}: ask its owner to grant the missing rights to its "
                 "schema and tables."
             ) from None
-        if state == "25006":  # read_only_sql_transaction
+        if failure is Failure.READ_ONLY:
             raise OutputError(
                 f"The ledger {name} cannot be written to: its server, or this login, is read-only."
             ) from None
-        if state == "53100":  # disk_full
+        if failure is Failure.NO_ROOM:
             raise OutputError(f"The ledger {name} could not be written: make room on its disk.") from None
-        if state is None or state[:2] in {"08", "57"}:  # the connection broke, or the server is shutting down
+        if failure is Failure.DISCONNECTED:
             raise DataError(
                 f"The connection to the ledger {name} broke, and a charge may have been recorded: see 'anonhist budget "
                 "show', and void it if it was."

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Never
-from urllib.parse import quote
 
 from anonhist.accounting.charge import damaged
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, OutputError
+from anonhist.storage.failure import Failure
+from anonhist.storage.sqlite import begin, failure_of, opened, write_durably
 
 _SQLITE = "sqlite:///"
 # The files that SQLite keeps beside a database: the latest entries, their readers, and what a transaction replaces.
@@ -139,13 +140,12 @@ class SqliteStorage(SqlStorage):
         try:
             if make:
                 self._check_no_other(connection)
-                connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
+            write_durably(connection, make=make)
             self._has_tables(connection)
             self._beside = self._file_beside()
         except sqlite3.OperationalError as error:
             connection.close()
-            if make or _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+            if make or failure_of(error) not in {Failure.NOT_OPENED, Failure.READ_ONLY}:
                 raise
             self._check_nothing_beside()
             connection, self._is_still = self._opened("ro&immutable=1"), True
@@ -158,10 +158,7 @@ class SqliteStorage(SqlStorage):
 
     def _opened(self, mode: str) -> sqlite3.Connection:
         self._is_still = False
-        address = f"file:{quote(str(self._file))}?mode={mode}"
-        connection = sqlite3.connect(
-            address, uri=True, isolation_level=None, timeout=_PATIENCE, check_same_thread=False
-        )
+        connection = opened(self._file, mode, patience=_PATIENCE)
         # Closed at the latest when nothing refers to it any more.
         weakref.finalize(self, _close, connection)
         return connection
@@ -211,7 +208,7 @@ class SqliteStorage(SqlStorage):
     def _begin(self, connection: Any, *, write: bool) -> None:
         if write:
             self._check_sole_name()
-        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        begin(connection, write=write)
         if write and self._beside and self._file_beside() != self._beside:
             raise self._removed_beside()
 
@@ -239,20 +236,20 @@ class SqliteStorage(SqlStorage):
             raise damaged(self._path, "its schema is not text") from None
 
     def _refuse(self, error: sqlite3.Error) -> Never:
-        code, name = _code(error), repr(self._path)
-        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        failure, name = failure_of(error), repr(self._path)
+        if failure is Failure.LOCKED:
             raise DataError(f"The ledger {name} is locked by another program: try again when that has ended.") from None
-        if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}:
+        if failure in {Failure.READ_ONLY, Failure.NOT_ALLOWED}:
             raise OutputError(
                 f"The ledger {name} cannot be written to: ask for the right to write the file and its folder."
             ) from None
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_SHORT_READ:
             raise self._removed_beside() from None
-        if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+        if failure in {Failure.NO_ROOM, Failure.BROKEN_DISK}:
             raise OutputError(
                 f"The ledger {name} could not be written: make room on its disk, and check that it works."
             ) from None
-        if code == sqlite3.SQLITE_CANTOPEN:
+        if failure is Failure.NOT_OPENED:
             raise DataError(
                 f"The ledger {name} cannot be opened: check the rights to the file and its folder."
             ) from None
@@ -260,10 +257,6 @@ class SqliteStorage(SqlStorage):
             f"The ledger {name} is damaged, or not a ledger: restore the last backup, and compare it with all releases "
             "('anonhist budget verify')."
         ) from None
-
-
-def _code(error: sqlite3.Error) -> int:
-    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
 
 
 def _close(connection: sqlite3.Connection) -> None:

@@ -7,12 +7,14 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from anonhist.collect.storage import Identifier, Storage, StorageDownError, StorageFullError, Transaction
-from anonhist.errors import AnonhistError, DataError, MissingExtraError, mask
+from anonhist.errors import DataError, mask
+from anonhist.storage import postgresql
+from anonhist.storage.failure import Failure
 
 _SCHEMA = "anonhist_collect"
 # Any number that nobody else in the database uses: whoever writes holds it.
 _LOCK = 6_215_907_434
-_SECONDS, _PATIENCE = 20, "60s"
+_PATIENCE = "60s"
 
 
 class PostgresqlStorage(Storage):
@@ -31,30 +33,16 @@ class PostgresqlStorage(Storage):
     def connect(self, *, make: bool) -> Any:
         """Open a connection."""
         try:
-            import psycopg
-        except ImportError:
-            raise MissingExtraError(
-                "PostgreSQL needs psycopg; install it with: pip install 'anonhist[ledger]'."
-            ) from None
-        # No statements are prepared, because a pool may hand the next transaction to a session without them.
-        return psycopg.connect(
-            self._address,
-            connect_timeout=_SECONDS,
-            autocommit=True,
-            prepare_threshold=None,
-            client_encoding="utf8",
-        )
+            return postgresql.connect(self._address, "PostgreSQL")
+        except Exception as error:
+            if postgresql.failure_of(error) is None:
+                raise
+            why = postgresql.why_not_connected(self._address, error)
+            raise StorageDownError(f"The server of {self.shown!r} {why}.") from None
 
     def begin(self, connection: Any, *, write: bool) -> None:
-        """Begin a transaction; settings are made for each, because a pool may hand it to another session."""
-        level = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
-        settings = (
-            f"SET LOCAL search_path TO {_SCHEMA}",
-            "SET LOCAL synchronous_commit TO on",
-            f"SET LOCAL lock_timeout TO '{_PATIENCE}'",
-        )
-        lock = (f"SELECT pg_catalog.pg_advisory_xact_lock({_LOCK})",) if write else ()
-        connection.execute("; ".join((f"BEGIN ISOLATION LEVEL {level}", *settings, *lock)))
+        """Begin a transaction; one that writes waits until no other does."""
+        postgresql.begin(connection, write=write, lock=_LOCK, search_path=_SCHEMA, patience=_PATIENCE)
 
     def roll_back(self, connection: Any) -> None:
         """Undo a transaction, unless the connection is gone."""
@@ -86,18 +74,17 @@ class PostgresqlStorage(Storage):
         """Turn errors of PostgreSQL into sentences."""
         try:
             yield
-        except AnonhistError:
-            raise
         except Exception as error:
-            state = getattr(error, "sqlstate", ...)
-            if state is ...:
+            failure = postgresql.failure_of(error)
+            if failure is None:
                 raise
-            if state == "53100":  # disk_full
+            if failure is Failure.NO_ROOM:
                 raise StorageFullError(f"There is no room for {self.shown!r}: make room on its disk.") from None
-            if state in {"42501", "3F000", "42P01"}:  # insufficient_privilege, or the tables are not there
+            if failure in {Failure.NOT_ALLOWED, Failure.NOT_THERE}:
                 raise DataError(
                     f"This login cannot use the schema {_SCHEMA!r} of {self.shown!r}: ask its owner to make it or to "
                     "grant the rights."
                 ) from None
+            state = getattr(error, "sqlstate", None)
             reason = f" (SQL state {state})" if state else ""
             raise StorageDownError(f"{self.shown!r} cannot be used{reason}: check that its server runs.") from None

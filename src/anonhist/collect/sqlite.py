@@ -8,16 +8,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from anonhist.collect.storage import Identifier, Storage, StorageDownError, StorageFullError, Transaction
 from anonhist.errors import DataError, OutputError
+from anonhist.storage import sqlite
+from anonhist.storage.failure import Failure
 
 _PREFIX = "sqlite:///"
 # Commands that read wait for a commit; another server would wait for as long.
 _PATIENCE = 20.0
-_FULL = {sqlite3.SQLITE_FULL}
-_BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 class SqliteStorage(Storage):
@@ -47,17 +46,12 @@ class SqliteStorage(Storage):
             raise OutputError(f"{self._address!r} is not a file: name one, or a new file.")
         if not self._path.absolute().parent.is_dir():
             raise OutputError(f"{self._address!r} cannot be made there: name a file in a folder that exists.")
-        address = f"file:{quote(str(self._path.absolute()))}?mode={'rwc' if make else 'rw'}"
         if make:
             # Others may not read what it holds, nor its log, which has the rights of the file.
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(
-            address, uri=True, isolation_level=None, timeout=_PATIENCE, check_same_thread=False
-        )
+        connection = sqlite.opened(self._path, "rwc" if make else "rw", patience=_PATIENCE)
         try:
-            if make:
-                connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
+            sqlite.write_durably(connection, make=make)
             connection.execute("PRAGMA secure_delete = ON")
             if self.most_pages is not None:
                 connection.execute(f"PRAGMA max_page_count = {self.most_pages}")
@@ -68,7 +62,7 @@ class SqliteStorage(Storage):
 
     def begin(self, connection: Any, *, write: bool) -> None:
         """Begin a transaction."""
-        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        sqlite.begin(connection, write=write)
 
     def roll_back(self, connection: Any) -> None:
         """Undo a transaction; SQLite has done so already after some errors."""
@@ -91,10 +85,10 @@ class SqliteStorage(Storage):
         try:
             yield
         except sqlite3.Error as error:
-            code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-            if code in _FULL:
+            failure = sqlite.failure_of(error)
+            if failure is Failure.NO_ROOM:
                 raise StorageFullError(f"There is no room for {self._address!r}: make room on its disk.") from None
-            if code in _BROKEN:
+            if failure is Failure.DAMAGED:
                 raise DataError(f"{self._address!r} is damaged, or no database: restore the last backup.") from None
             raise StorageDownError(
                 f"{self._address!r} cannot be used ({error.sqlite_errorname}): check the rights to it and its folder, "

@@ -139,7 +139,7 @@ def plan_bounds(
 
     Examples
     --------
-    >>> planned = plan_bounds({5: 20_000}, epsilons=[1])
+    >>> planned = plan_bounds({5: 20_000}, epsilons=[1], candidates=[4, 8], shares=["0.1"])
     >>> given, chosen = (row for row in planned if row.is_best)
     >>> given.bound, chosen.bound, given.sorted_l1.value < chosen.sorted_l1.value
     (8, 8, True)
