@@ -48,7 +48,7 @@ def test_streams_of_polars_and_of_several_batches_are_read() -> None:
     received = read_wire_stream(SURVEY, stream_of({"report": frame.to_arrow()["report"]}))
     assert received.reports.columns["report"].tolist() == [0, 1, 199]
     # Its own writer, which knows no metadata.
-    columns = read_stream(frame.write_ipc_stream(None).getvalue(), ["report"]).columns
+    columns = read_stream(frame.write_ipc_stream(None).getvalue(), ["report"], b"id").columns
     assert columns["report"].tolist() == [0, 1, 199]
     values = np.arange(200).tolist()
     received = read_wire_stream(SURVEY, stream_of({"report": values}, rows_at_once=3))
@@ -94,6 +94,7 @@ REFUSED: dict[str, bytes] = {
     "an identifier in capitals": stream_of({"report": [1]}, metadata={"id": "A" * 32}),
     "another column": stream_of({"reports": [1]}),
     "a column more": stream_of({"report": [1], "survey": [1]}),
+    "a long identifier": stream_of({"report": [1]}, metadata={"id": "0" * 200}),
     "a column twice": stream_of({"report": [1]}).replace(b"report", b"repor\0"),
     "LZ4": stream_of({"report": [1]}, compression="lz4"),
     "ZSTD": stream_of({"report": [1]}, compression="zstd"),
@@ -162,7 +163,7 @@ def fuzz(rounds: int, seed: int) -> None:
     for turn in range(rounds):
         content = changed(GOOD[turn % len(GOOD)], numbers)
         try:
-            found = read_stream(content, ["report"])
+            found = read_stream(content, ["report"], b"id")
         except DataError:
             continue
         try:
@@ -185,17 +186,39 @@ def test_it_is_so_for_many_more() -> None:
     fuzz(300_000, 2)
 
 
+def test_texts_that_many_keys_share_take_no_memory() -> None:
+    long, names = "x" * 900_000, [f"value {number:03d}" for number in range(90)]
+    made = bytearray(stream_of({"report": [1]}, metadata={"long": long, **{f"k{name}": name for name in names}}))
+
+    def lead(text: str, place: int) -> None:
+        """Make all references to a text lead somewhere else."""
+        old = made.index(len(text).to_bytes(4, "little") + text.encode() + b"\0")
+        for at in range(0, old, 4):
+            if at + int.from_bytes(made[at : at + 4], "little") == old and place > at:
+                made[at : at + 4] = (place - at).to_bytes(4, "little")
+
+    for name in names:
+        lead(name, made.index(len(long).to_bytes(4, "little") + b"xxx"))
+    shared = bytes(made)
+    assert [len(each) for each in pa.ipc.open_stream(shared).schema.metadata.values()] == [900_000] * 91
+    assert memory_of([shared]) < len(shared) / 10
+
+
+def memory_of(contents: list[bytes]) -> int:
+    """Return how much memory reading streams takes at most."""
+    tracemalloc.start()
+    try:
+        for content in contents:
+            with suppress(DataError):
+                read_wire_stream(SURVEY, content)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def test_lengths_in_a_stream_take_no_memory() -> None:
     numbers = np.random.default_rng(3)
     large = stream_of({"report": pa.array(np.zeros(1 << 17, dtype=np.int64))})
     contents = [changed(large[:600], numbers) + large[600:] for _ in range(300)]
     contents += [changed(each, numbers) for each in GOOD for _ in range(300)]
-    tracemalloc.start()
-    try:
-        for content in (large, *contents):
-            with suppress(DataError):
-                read_stream(content, ["report"])
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert most < 4 * len(large)
+    assert memory_of([large, *contents]) < 4 * len(large)

@@ -46,12 +46,10 @@ def read_lines(survey: Survey, lines: Sequence[Line]) -> tuple[Reports, NDArray[
                 values.extend(each.values[name])
     if not streams:
         return read_texts(survey, texts)
-    columns = {name: np.concatenate([each.columns[name] for each in streams]) for name in texts}
-    together = StreamRows(columns, np.concatenate([each.present for each in streams]))
     if len(streams) == len(lines):
-        return read_rows(survey, together)
+        return read_rows(survey, streams)
     is_text = np.repeat([not isinstance(each.values, StreamRows) for each in lines], [each.rows for each in lines])
-    return _in_order(survey, is_text, read_texts(survey, texts), read_rows(survey, together))
+    return _in_order(survey, is_text, read_texts(survey, texts), read_rows(survey, streams))
 
 
 _Read = tuple[Reports, NDArray[np.bool_], dict[int, str]]

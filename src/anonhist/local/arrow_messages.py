@@ -19,7 +19,7 @@ from anonhist.errors import DataError
 
 # A message is these four bytes, the length of its metadata, the metadata, and a body of the length that they say.
 _BEGIN = b"\xff\xff\xff\xff"
-_MOST_BATCHES, _MOST_KEYS = 100, 100
+_MOST_BATCHES, _MOST_KEYS, _LONGEST = 100, 100, 100
 _SCHEMA, _RECORD_BATCH = 1, 3
 _INT, _FIXED_SIZE_BINARY = 2, 15
 _VERSIONS = (3, 4)  # V4 and V5
@@ -34,15 +34,17 @@ class ColumnType(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """The columns of a stream by name, which rows have all values, and the metadata of its schema."""
+    """The columns of a stream by name, which rows have all values, and the text of one key in the schema's metadata."""
 
     columns: dict[str, NDArray[np.generic]]
     present: NDArray[np.bool_]
-    metadata: dict[bytes, bytes]
+    text: bytes
 
 
-def read_stream(content: bytes, names: Collection[str]) -> Stream:
+def read_stream(content: bytes, names: Collection[str], key: bytes) -> Stream:
     """Return what a stream of columns with these names holds, in any order, or refuse it.
+
+    The text of ``key`` is empty if there is none.
 
     Raises
     ------
@@ -50,18 +52,17 @@ def read_stream(content: bytes, names: Collection[str]) -> Stream:
         If it is not such a stream from its beginning to its end marker.
     """
     try:
-        return _read(content, names)
+        return _read(content, names, key)
     except (struct.error, ValueError, OverflowError, IndexError):
         raise DataError("This is not an Arrow stream of whole numbers and fixed-size binary.") from None
 
 
-def _read(content: bytes, names: Collection[str]) -> Stream:
+def _read(content: bytes, names: Collection[str], key: bytes) -> Stream:
     messages = _messages(content)
     kind, table, body = next(messages, (0, None, b""))
     if kind != _SCHEMA or table is None or body:
         raise ValueError
-    types, metadata = _schema(table)
-    # Columns may share their bytes, so that their number bounds what is copied.
+    types, text = _schema(table, len(names), key)
     if sorted(each.name for each in types) != sorted(names):
         raise ValueError
     parts: list[tuple[list[NDArray[np.generic]], NDArray[np.bool_]]] = []
@@ -71,9 +72,12 @@ def _read(content: bytes, names: Collection[str]) -> Stream:
         parts.append(_batch(table, body, types))
     if not parts:
         raise ValueError
-    columns = [np.concatenate(each) for each in zip(*(values for values, _ in parts), strict=True)]
-    present = np.concatenate([each for _, each in parts])
-    return Stream(dict(zip((each.name for each in types), columns, strict=True)), present, metadata)
+    if len(parts) == 1:
+        ((columns, present),) = parts
+    else:
+        columns = [np.concatenate(each) for each in zip(*(values for values, _ in parts), strict=True)]
+        present = np.concatenate([each for _, each in parts])
+    return Stream(dict(zip((each.name for each in types), columns, strict=True)), present, text)
 
 
 def _messages(content: bytes) -> Iterator[tuple[int, _Table, memoryview]]:
@@ -98,18 +102,20 @@ def _messages(content: bytes) -> Iterator[tuple[int, _Table, memoryview]]:
         yield message.number(1, "<B"), message.table(2), body
 
 
-def _schema(schema: _Table) -> tuple[list[ColumnType], dict[bytes, bytes]]:
-    if schema.number(0, "<h"):  # big-endian
+def _schema(schema: _Table, columns: int, key: bytes) -> tuple[list[ColumnType], bytes]:
+    # Fields and texts may share their bytes: what is copied is bounded by how many there are and how long they may be.
+    fields = schema.tables(1)
+    found = [each.text(1) for each in schema.tables(2) if each.text(0) == key]
+    if schema.number(0, "<h") or len(fields) != columns or len(found) > 1:  # big-endian, or ambiguous
         raise ValueError
-    types = [_type(field) for field in schema.tables(1)]
-    pairs = [(each.text(0), each.text(1)) for each in schema.tables(2)]
-    if len(dict(pairs)) < len(pairs):
+    text = found[0] if found else memoryview(b"")
+    if len(text) > _LONGEST:
         raise ValueError
-    return types, dict(pairs)
+    return [_type(field) for field in fields], text.tobytes()
 
 
 def _type(field: _Table) -> ColumnType:
-    kind, name = field.number(2, "<B"), field.text(0).decode()
+    kind, name = field.number(2, "<B"), field.text(0).tobytes().decode()
     if field.has(4) or field.tables(5):  # a dictionary, or children
         raise ValueError
     if kind == _INT:
@@ -206,10 +212,10 @@ class _Table:
             raise ValueError
         return list(struct.iter_unpack("<qq", _part(self._view, place, 16 * length)))
 
-    def text(self, field: int) -> bytes:
-        """Return a text, which may be missing."""
+    def text(self, field: int) -> memoryview:
+        """Return a text, which may be missing; it is not copied."""
         place, length = self._list(field)
-        return bytes(_part(self._view, place, length))
+        return _part(self._view, place, length)
 
     def _list(self, field: int) -> tuple[int, int]:
         """Return where a list begins, and how many members it says to have."""

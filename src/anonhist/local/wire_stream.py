@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import DataError
 from anonhist.local.arrow_messages import read_stream
-from anonhist.local.reports import BytesColumn, Column, Reports
+from anonhist.local.reports import BytesColumn, Reports
 from anonhist.local.survey import Survey
 from anonhist.local.wire import Received, is_identifier, possible_rows, sendable
 
@@ -18,7 +19,7 @@ _NO_STREAM = "This is not an Arrow stream of reports of this survey."
 
 
 class StreamRows(NamedTuple):
-    """The values of each column as they stand, and which rows have all of them."""
+    """The values of each column as they stand, mostly without a copy, and which rows have all of them."""
 
     columns: dict[str, NDArray[np.generic]]
     present: NDArray[np.bool_]
@@ -96,29 +97,28 @@ def read_wire_stream(survey: Survey, stream: bytes) -> Received:
     ([2], {2: 'No device that follows the survey sends this report.'})
     """
     identifier, rows = parsed_stream(survey, stream)
-    reports, _, bad = read_rows(survey, rows)
+    reports, _, bad = read_rows(survey, [rows])
     return Received(identifier, reports, bad)
 
 
 def parsed_stream(survey: Survey, stream: bytes) -> tuple[str, StreamRows]:
     """Return the identifier and the rows as they stand, at least one, or refuse the stream."""
-    found = read_stream(stream, [column.name for column in survey.columns])
-    identifier = found.metadata.get(_ID, b"").decode("ascii", "replace")
+    found = read_stream(stream, [column.name for column in survey.columns], _ID)
+    identifier = found.text.decode("ascii", "replace")
     if not is_identifier(identifier) or not found.present.size:
         raise DataError(_NO_STREAM)
-    columns = {column.name: _column(column, found.columns[column.name]) for column in survey.columns}
-    return identifier, StreamRows(columns, found.present)
-
-
-def _column(column: Column, values: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return values as the survey has them; unsigned ones from 2⁶³ become negative, so they are out of range."""
-    expected = column.empty(0)
-    if values.shape[1:] != expected.shape[1:]:
+    if any(found.columns[column.name].shape[1:] != column.empty(0).shape[1:] for column in survey.columns):
         raise DataError(_NO_STREAM)
-    return values.astype(expected.dtype)
+    return identifier, StreamRows(found.columns, found.present)
 
 
-def read_rows(survey: Survey, rows: StreamRows) -> tuple[Reports, NDArray[np.bool_], dict[int, str]]:
-    """Return the good reports, which rows they are, and what is wrong with the others, from 1."""
-    bad = {row + 1: "A value is missing." for row in np.flatnonzero(~rows.present).tolist()}
-    return possible_rows(survey, dict(rows.columns), rows.present, bad)
+def read_rows(survey: Survey, streams: Sequence[StreamRows]) -> tuple[Reports, NDArray[np.bool_], dict[int, str]]:
+    """Return the good reports of streams, which rows they are, and what is wrong with the others, from 1."""
+    # Unsigned numbers from 2⁶³ become negative, so they are out of range.
+    columns = {
+        column.name: np.concatenate([each.columns[column.name].astype(column.empty(0).dtype) for each in streams])
+        for column in survey.columns
+    }
+    present = np.concatenate([each.present for each in streams])
+    bad = {row + 1: "A value is missing." for row in np.flatnonzero(~present).tolist()}
+    return possible_rows(survey, columns, present, bad)
