@@ -15,7 +15,7 @@ from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS
 Cli = Callable[..., CompletedProcess[str]]
 
 _BUDGET = ("create", "move", "plan", "show", "verify", "void")
-_COLLECT = ("client", "new")
+_COLLECT = ("client", "invite", "new")
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (

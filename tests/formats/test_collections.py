@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.files import read, write
-from anonhist.local import KRR, RAPPOR, Batches, Collection, HeavyHitters, LocalHashing
+from anonhist.local import KRR, RAPPOR, Batches, Collection, HeavyHitters, Invited, LocalHashing
 from anonhist.local.collection_files import COLLECTION_FILES, collection_document, collection_from_document
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,6 +26,9 @@ COLLECTIONS = {
         last_day=DAY,
         shown=Batches(users=1000, honest=500, delta="1e-6"),
         keep_ids=30,
+    ),
+    "collection-invited": Collection(
+        survey=KRR(alphabet=["no", "yes"], epsilon="1/2"), answers=2, last_day=DAY, open_to=Invited()
     ),
 }
 # Where, what is put there, and what the refusal says; the good document is that of "collection-open".
@@ -58,6 +61,9 @@ BAD = [
     ("last_day", None, "the last day"),
     ("keep_ids", 0, "keep_ids"),
     ("keep_ids", 30.0, "keep_ids"),
+    ("open_to", "everybody", "anybody or invited"),
+    ("open_to", [], "anybody or invited"),
+    ("open_to", "invited", "changed later"),
     ("guarantee", "It is private.", "changed later"),
     ("cautions", [], "changed later"),
     ("digest", "0" * 64, "changed later"),
@@ -99,10 +105,11 @@ def test_the_digest_covers_every_field() -> None:
         "candidates": ["bus"],
         "shown": Batches(users=1000, honest=501, delta="1e-6"),
         "keep_ids": 31,
+        "open_to": Invited(),
     }
     assert set(changes) == set(vars(collection)) & set(Collection.__dataclass_fields__)
     digests = {replace(collection, **{name: value}).digest for name, value in changes.items()}
-    assert len({*digests, collection.digest}) == 7
+    assert len({*digests, collection.digest}) == 8
 
 
 def test_guarantees_are_longitudinal() -> None:
@@ -154,6 +161,8 @@ def test_what_cannot_be_collected_is_refused() -> None:
         ({"survey": KRR(alphabet=3, epsilon=1), "shown": "looks"}, "Looks"),
         ({"survey": KRR(alphabet=3, epsilon=1), "last_day": "tomorrow"}, "last_day"),
         ({"survey": KRR(alphabet=3, epsilon=1), "keep_ids": 4000}, "keep_ids"),
+        ({"survey": KRR(alphabet=3, epsilon=1), "open_to": "invited"}, "Invited"),
+        ({"survey": KRR(alphabet=3, epsilon=1), "open_to": Invited(), "last_day": "2149-06-07"}, "2149-06-06"),
     ]
     for given, sentence in refused:
         with pytest.raises(UsageError, match=sentence):

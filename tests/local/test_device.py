@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,16 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, OutputError, UsageError
-from anonhist.local import KRR, RAPPOR, Collection, LocalHashing, collected_reports, read_wire_line
+from anonhist.local import (
+    KRR,
+    RAPPOR,
+    Collection,
+    Invited,
+    LocalHashing,
+    collected_reports,
+    new_identifier,
+    read_wire_line,
+)
 
 DAY = "2026-12-31"
 ONCE = Collection(survey=KRR(alphabet=1000, epsilon=1), answers="once", last_day=DAY)
@@ -148,3 +158,24 @@ def test_reports_of_rappor_come_from_the_bits_of_the_first_answer(tmp_path: Path
     assert len(np.unique(reports.columns["cohort"])) == 1
     always = np.bitwise_and.reduce(np.asarray(reports.columns["report"]).ravel())
     assert int(always).bit_count() == 1
+
+
+def test_invited_devices_send_their_invitation_as_the_id(tmp_path: Path) -> None:
+    invited = replace(ONCE, open_to=Invited())
+    invitation = new_identifier(invited.last_day)
+    line = invited.answer(7, memory=tmp_path / "me.db", day="2026-12-01", invitation=invitation)
+    assert line.startswith(f'{{"id":"{invitation}"')
+    # What was drawn stands, with or without an invitation.
+    assert invited.answer(8, memory=tmp_path / "me.db") == line
+    assert invited.answer(8, memory=tmp_path / "me.db", invitation=new_identifier(invited.last_day)) == line
+
+
+@pytest.mark.parametrize("bad", [None, "", "5152", "0" * 32, f"5152{'0' * 28} ", 7])
+def test_without_a_whole_invitation_nothing_is_drawn(tmp_path: Path, bad: Any) -> None:
+    invited = replace(ONCE, open_to=Invited())
+    with pytest.raises(UsageError, match="invit"):
+        invited.answer(7, memory=tmp_path / "me.db", invitation=bad)
+    with closing(sqlite3.connect(tmp_path / "me.db")) as memory:
+        assert memory.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    with pytest.raises(UsageError, match="Anybody may answer"):
+        ONCE.answer(7, memory=tmp_path / "me.db", invitation=new_identifier(ONCE.last_day))

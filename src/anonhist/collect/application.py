@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from anonhist.collect.bodies import NO_ROOM, Bodies, Receive
+from anonhist.collect.lines import is_stream
 from anonhist.collect.live_page import HEADERS, static_files
 from anonhist.collect.openapi import openapi
 from anonhist.collect.rate_limits import RateLimits
@@ -117,7 +118,7 @@ class Application:
         if method == "POST":
             limited = 0 if self._limits is None else self._limits.wait((scope.get("client") or ("",))[0])
             wait = limited or wait
-            answer = _TOO_OFTEN if limited else await self._reports(served, receive)
+            answer = _TOO_OFTEN if limited else await self._reports(served, scope, receive)
         elif method == "OPTIONS":
             await _send_preflight(send)
             return
@@ -141,7 +142,7 @@ class Application:
             body = b""
         await send({"type": "http.response.body", "body": body})
 
-    async def _reports(self, served: Served, receive: Receive) -> Answer:
+    async def _reports(self, served: Served, scope: Scope, receive: Receive) -> Answer:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 message = await self._bodies.read(receive)
@@ -149,7 +150,8 @@ class Application:
             return _TOO_LATE
         if isinstance(message, Answer):
             return message
-        line = served.line(message, self._today())
+        read = served.stream if is_stream(scope["headers"]) else served.line
+        line = read(message, self._today())
         if isinstance(line, Answer):
             return line
         answer = self._writer.submit(served, line, len(message))

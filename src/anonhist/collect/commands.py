@@ -151,6 +151,8 @@ def _token(file: str | None) -> str | None:
 
 def _say(collections: list[Collection], address: str, metrics: socket | None) -> None:
     """Print where everything is, and what pages need."""
+    from anonhist.local.collection import Invited
+
     if metrics is not None:
         click.echo(f"Metrics: http://{_LOOPBACK}:{metrics.getsockname()[1]}/metrics")
     for each in collections:
@@ -164,5 +166,7 @@ def _say(collections: list[Collection], address: str, metrics: socket | None) ->
             f'  await collection.send("{place}/reports");\n'
             f"</script>"
         )
+        if isinstance(each.open_to, Invited):
+            click.echo("Only invitations of 'anonhist collect invite' count.")
     click.echo("Stop with Ctrl-C.")
     sys.stdout.flush()

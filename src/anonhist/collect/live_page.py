@@ -18,7 +18,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats.tables import csv_text
 from anonhist.formats.untrusted import document_text
 from anonhist.frozen import frozen
-from anonhist.local.collection import Batches, Once
+from anonhist.local.collection import Batches, Invited, Once
 from anonhist.local.files import estimate_document
 from anonhist.local.heavy_hitters import HeavyHitters
 from anonhist.local.page import DOUBT, interval_text, label_text, most_frequent, other_text, share
@@ -295,6 +295,8 @@ def _forged(collection: Collection) -> str:
     """Say how far forged reports move a bar: each of them adds ``weight.each`` people to it at most, either way."""
     weight = collection.survey.forged_weight
     anybody = "Anybody can send reports that were never drawn."
+    if isinstance(collection.open_to, Invited):
+        anybody = "Only invited people can report, once with each invitation, but may report what was never drawn."
     if weight is None:
         return f"{anybody} How far they move a bar depends on all other reports; no bound is known."
     points = math.ceil(10 * weight.each) / 10

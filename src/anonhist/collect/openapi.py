@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from anonhist.collect.lines import STREAM_TYPE
 from anonhist.collect.served import MOST_BYTES, MOST_REPORTS
 
 _DIGEST = {
@@ -35,8 +36,18 @@ _LINE = {
         },
     },
 }
+_STREAM = {
+    "type": "string",
+    "contentMediaType": STREAM_TYPE,
+    "description": (
+        "For gateways: whole numbers of 8 to 64 bits, or fixed-size binary, in the survey's columns, uncompressed, in "
+        "at most 100 batches, with their end marker. The metadata of the schema have the id."
+    ),
+}
+_BODIES = {"text/plain": {"schema": _LINE}, STREAM_TYPE: {"schema": _STREAM}}
 _ANSWERS = {
     "200": "The reports are stored, except those that are refused, by their row; also if they were before.",
+    "403": "The collection is for invited people, and the id is no invitation: drop the report.",
     "408": "The body did not arrive within 10 seconds.",
     "410": "The collection has ended, or the day is too old or in the future: drop the report.",
     "413": f"The body has more than {MOST_BYTES:,} bytes.",
@@ -72,7 +83,7 @@ def openapi() -> dict[str, Any]:
                 "parameters": [_DIGEST],
                 "post": {
                     "summary": "Send randomized reports; repeat the same bytes until they are answered.",
-                    "requestBody": {"required": True, "content": {"text/plain": {"schema": _LINE}}},
+                    "requestBody": {"required": True, "content": _BODIES},
                     "responses": {status: {"description": told} for status, told in _ANSWERS.items()},
                 },
             },

@@ -8,20 +8,21 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from anonhist.collect.lines import Line
 from anonhist.collect.storage import Identifier
 from anonhist.errors import DataError, UsageError
-from anonhist.local.collection import Collection
+from anonhist.local.collection import Collection, Invited
 from anonhist.local.collection_files import collection_document
-from anonhist.local.wire import digits, parsed_line
+from anonhist.local.wire import FIRST_DAY, digits, parsed_line
+from anonhist.local.wire_stream import StreamRows, parsed_stream
 
-_FIRST_DAY = date(1970, 1, 1)
 MOST_BYTES = 1 << 20
 MOST_REPORTS = 1_000
 
 
 def current_day() -> int:
     """Return the day in UTC, counted from 1970-01-01."""
-    return (datetime.now(UTC).date() - _FIRST_DAY).days
+    return (datetime.now(UTC).date() - FIRST_DAY).days
 
 
 class Answer(NamedTuple):
@@ -43,16 +44,14 @@ _OTHER_DAY = refusal(
     "says the day.",
 )
 _NO_LINE = refusal(422, "This is not a line of reports of this collection as a client writes it.")
+NO_INVITATION = refusal(403, "This collection is for invited people, and the id is no invitation to it.")
+_ONE_EACH = refusal(422, "An invitation is for one report.")
+_NO_STREAM = refusal(
+    422,
+    "This is not an Arrow stream of reports of this collection: uncompressed, with its columns as whole numbers or "
+    "fixed-size binary, and the id in the metadata of its schema.",
+)
 _TOO_MANY = refusal(422, f"A request holds at most {MOST_REPORTS:,} reports.")
-
-
-@dataclass(frozen=True)
-class Line:
-    """The values in a request, as they stand: its identifier, and a list of texts for each column."""
-
-    identifier: Identifier
-    texts: dict[str, list[Any]]
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,19 @@ class Served:
     @cached_property
     def last_day(self) -> int:
         """The last day on which reports are taken."""
-        return (self.collection.last_day - _FIRST_DAY).days
+        return (self.collection.last_day - FIRST_DAY).days
+
+    @property
+    def is_for_invited(self) -> bool:
+        """Whether an identifier must be an invitation."""
+        return isinstance(self.collection.open_to, Invited)
 
     def has_ended(self, today: int) -> bool:
         """Return whether no more reports are taken."""
         return today > self.last_day
 
     def oldest(self, today: int) -> int:
-        """Return the earliest day whose identifiers are known."""
+        """Return the earliest day whose identifiers are known; all invitations have the last one."""
         return today - self.collection.keep_ids
 
     def line(self, body: bytes | bytearray, today: int) -> Line | Answer:
@@ -83,13 +87,33 @@ class Served:
             identifier, texts = parsed_line(self.collection.survey, body.decode())
         except (DataError, UnicodeDecodeError):
             return _NO_LINE
+        return self._accepted(identifier, dict(texts), len(next(iter(texts.values()))), today)
+
+    def stream(self, body: bytes | bytearray, today: int) -> Line | Answer:
+        """Return the values in the body of a gateway's request, or why it is refused."""
+        if self.has_ended(today):
+            return ENDED
+        try:
+            identifier, rows = parsed_stream(self.collection.survey, bytes(body))
+        except DataError:
+            return _NO_STREAM
+        return self._accepted(identifier, rows, len(rows.present), today)
+
+    def _accepted(
+        self, identifier: str, values: dict[str, list[Any]] | StreamRows, rows: int, today: int
+    ) -> Line | Answer:
+        """Return a request, or why it is refused for its identifier or the number of its rows."""
         day = int(identifier[:4], 16)
-        if not self.oldest(today) <= day <= today + 1:
+        if self.is_for_invited:
+            if day != self.last_day:
+                return NO_INVITATION
+            if rows > 1:
+                return _ONE_EACH
+        elif not self.oldest(today) <= day <= today + 1:
             return _OTHER_DAY
-        rows = len(next(iter(texts.values())))
         if rows > MOST_REPORTS:
             return _TOO_MANY
-        return Line(Identifier(day, bytes.fromhex(identifier[4:])), dict(texts), rows)
+        return Line(Identifier(day, bytes.fromhex(identifier[4:])), values, rows)
 
     def description(self, today: int) -> bytes:
         """Return the file of the collection with the day, as devices load it."""
@@ -98,7 +122,7 @@ class Served:
 
 
 def _day_text(day: int) -> str:
-    return date.fromordinal(_FIRST_DAY.toordinal() + day).isoformat()
+    return date.fromordinal(FIRST_DAY.toordinal() + day).isoformat()
 
 
 def check_servable(collection: Collection) -> None:

@@ -42,6 +42,12 @@ _TABLES = (
         id {bytes} NOT NULL,
         PRIMARY KEY (collection, day, id)
     ){keyed}""",
+    # Of an invitation, only its SHA-256: who reads the database cannot use those that are left.
+    """CREATE TABLE anonhist_invitations (
+        collection INTEGER NOT NULL,
+        hash {bytes} NOT NULL,
+        PRIMARY KEY (collection, hash)
+    ){keyed}""",
     """CREATE TABLE anonhist_parts (
         collection INTEGER NOT NULL,
         place BIGINT NOT NULL,

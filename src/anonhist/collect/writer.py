@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anonhist.collect.invitations import forget_invitations, with_invitations
 from anonhist.collect.kept import batch, drop_waiting, keep
+from anonhist.collect.lines import Line, read_lines
 from anonhist.collect.looks import next_look
-from anonhist.collect.served import ENDED, Answer, Line, Served, counted_answer, current_day, refusal
+from anonhist.collect.served import ENDED, NO_INVITATION, Answer, Served, counted_answer, current_day, refusal
 from anonhist.collect.storage import (
     Head,
     Identifier,
@@ -32,7 +34,6 @@ from anonhist.collect.storage import (
 from anonhist.errors import AnonhistError
 from anonhist.local.collection import Batches
 from anonhist.local.reports import Reports
-from anonhist.local.wire import read_texts
 
 MOST_AT_ONCE = 5_000
 # What may wait, before requests are told to come back.
@@ -212,12 +213,15 @@ class Writer:
         head = ours.head(served.number)
         if head.closed:
             return [(each, ENDED) for each in group], None
+        strangers: list[tuple[Waiting, Answer]] = []
+        if served.is_for_invited:
+            invited = with_invitations(ours, served, [each.line.identifier for each in group])
+            strangers = [(each, NO_INVITATION) for each in group if each.line.identifier not in invited]
+            group = [each for each in group if each.line.identifier in invited]
+            if not group:
+                return strangers, None
         survey = served.collection.survey
-        texts: dict[str, list[Any]] = {column.name: [] for column in survey.columns}
-        for each in group:
-            for name, values in texts.items():
-                values.extend(each.line.texts[name])
-        reports, good, bad = read_texts(survey, texts)
+        reports, good, bad = read_lines(survey, [each.line for each in group])
         rows = np.array([each.line.rows for each in group])
         begins = np.cumsum(rows) - rows
         refused: list[dict[int, str]] = [{} for _ in group]
@@ -237,7 +241,8 @@ class Writer:
             ours, served, head, reports if chosen.all() else reports.rows(chosen)
         )
         answers = [(each, counted_answer(each.line.rows, wrong)) for each, wrong in zip(group, refused, strict=True)]
-        return answers, Seen(served, len(bad), int(chosen.size - chosen.sum()), has_looked)
+        seen = Seen(served, len(bad) + len(strangers), int(chosen.size - chosen.sum()), has_looked)
+        return [*strangers, *answers], seen
 
     def _add(self, ours: Transaction, served: Served, head: Head, reports: Reports) -> bool:
         """Count reports, or let them wait for their batch; return whether a look was taken."""
@@ -287,6 +292,8 @@ class Writer:
                     ours.set_head(served.number, head._replace(shown=head.counted, closed=True))
                 # A day more than is accepted: a request may have been read before midnight, by this server or another.
                 is_left = ours.forget(served.number, served.oldest(today) - 1)
+                if served.is_for_invited and has_ended:
+                    is_left |= forget_invitations(ours, served)
             if has_ended and served.number not in self._told_ended:
                 self._told_ended.add(served.number)
                 assert self._loop is not None  # noqa: S101  # it was started

@@ -45,19 +45,20 @@ def open_whole(
     overwrite: bool,
     before_naming: Callable[[], None] | None = None,
     kind: PrivateKind | None = None,
+    permissions: int = 0o666,
 ) -> Iterator[BinaryIO]:
     """Open a file beside ``path`` for writing, and move it there in one step; on any failure, leave nothing behind.
 
-    The file gets its permissions from the umask. Without ``overwrite`` the last step fails if another process took the
-    name meanwhile; with it, readers of the path see the old file or the new one, never a part. When the whole file
-    is on the disk, before it gets its name, ``before_naming`` is called, and the path is checked again.
+    The file gets those of ``permissions`` that the umask allows. Without ``overwrite`` the last step fails if another
+    process took the name meanwhile; with it, readers of the path see the old file or the new one, never a part. When
+    the whole file is on the disk, before it gets its name, ``before_naming`` is called, and the path is checked again.
     """
     target = check_free(path, overwrite=overwrite, kind=kind)
     beside = target.absolute().with_name(f".anonhist-{uuid4().hex}.part")
     _parts.add(beside)
     try:
         try:
-            with beside.open("xb") as file:
+            with open(beside, "xb", opener=lambda path, flags: os.open(path, flags, permissions)) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())

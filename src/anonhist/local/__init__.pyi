@@ -1,8 +1,10 @@
 # The public names of the room, each listed here alone: see lazy.py.
 from anonhist.local.alphabet import Alphabet as Alphabet
+from anonhist.local.collection import Anybody as Anybody
 from anonhist.local.collection import Batches as Batches
 from anonhist.local.collection import Collection as Collection
 from anonhist.local.collection import Fresh as Fresh
+from anonhist.local.collection import Invited as Invited
 from anonhist.local.collection import Looks as Looks
 from anonhist.local.collection import Once as Once
 from anonhist.local.decoder import Normalized as Normalized
@@ -44,3 +46,5 @@ from anonhist.local.wire import collected_reports as collected_reports
 from anonhist.local.wire import new_identifier as new_identifier
 from anonhist.local.wire import read_wire_line as read_wire_line
 from anonhist.local.wire import wire_line as wire_line
+from anonhist.local.wire_stream import read_wire_stream as read_wire_stream
+from anonhist.local.wire_stream import wire_stream as wire_stream

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from anonhist.local.collection import AnswersLike, Batches, Collection, Looks
 
 
-@click.group(cls=LazyGroup, homes={name: f".local.collect_commands:{name}" for name in ("client", "new")})
+@click.group(
+    cls=LazyGroup,
+    homes={
+        "client": ".local.collect_commands:client",
+        "invite": ".collect.invite_command:invite",
+        "new": ".local.collect_commands:new",
+    },
+)
 def collect() -> None:
     """Collect answers that are randomized in people's browsers.
 
@@ -32,7 +39,7 @@ def collect() -> None:
 
 COLLECTION_OUTPUT = "collection.json"
 _NEW_SECTIONS = {
-    "Answers": ("answers", "candidates", "last_day", "keep_ids"),
+    "Answers": ("answers", "candidates", "last_day", "keep_ids", "invited"),
     "Batches": ("batch", "honest", "delta"),
     "Output": ("output", "force", "quiet"),
 }
@@ -70,6 +77,11 @@ anonhist collect new survey.json --answers 7 --last-day 2026-12-31 --batch 10000
     help="For how many days a report that is sent again is recognized.",
 )
 @click.option(
+    "--invited",
+    is_flag=True,
+    help="Accept only invitations of 'anonhist collect invite', one for each report. They tell who sent which report.",
+)
+@click.option(
     "--batch",
     type=WholeNumber(),
     metavar="N",
@@ -97,6 +109,7 @@ def new(
     last_day: str,
     candidates: str | None,
     keep_ids: int,
+    invited: bool,
     batch: int | None,
     honest: int | None,
     delta: str | None,
@@ -109,7 +122,7 @@ def new(
     """
     target = outputs.target(COLLECTION_OUTPUT)
     from anonhist.formats.files import check_ending, write
-    from anonhist.local.collection import Collection
+    from anonhist.local.collection import Anybody, Collection, Invited
     from anonhist.local.collection_files import collection_text
     from anonhist.local.files import read_survey
     from anonhist.terminal.decorators import whole_number
@@ -127,6 +140,7 @@ def new(
         candidates=None if candidates is None else labels_in(candidates, what="the candidates"),
         shown=_shown(batch, honest, delta),
         keep_ids=keep_ids,
+        open_to=Invited() if invited else Anybody(),
     )
     if target == STDOUT:
         print_whole(collection_text(collection))

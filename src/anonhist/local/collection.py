@@ -20,6 +20,7 @@ from anonhist.local.alphabet import distinct_candidates
 from anonhist.local.heavy_hitters import HeavyHitters
 from anonhist.local.randomizers.rappor import RAPPOR
 from anonhist.local.survey import SYSTEM, Survey
+from anonhist.local.wire import FIRST_DAY, LAST_DAY
 from anonhist.privacy import EpsilonLike, Guarantee, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.conversion import delta_after
 from anonhist.randomness import RandomSource
@@ -114,6 +115,20 @@ class Batches:
             raise UsageError(f"At most all {self.users:,} people of a batch can be honest, not {self.honest:,}.")
 
 
+@frozen
+class Anybody:
+    """Everybody may report, as often as they like: nobody is known to the collector."""
+
+
+@frozen
+class Invited:
+    """Only invitations count, each for one report: those who have none cannot forge any. Our server checks them.
+
+    An invitation names whoever got it, so the collector can link report and person: ε is what protects, and all that
+    does.
+    """
+
+
 def _day(given: date | str, name: str = "last_day") -> date:
     try:
         # A date with a time is not a day.
@@ -147,7 +162,10 @@ class Collection(Saved):
     shown
         :class:`Looks`, the default, or :class:`Batches`.
     keep_ids
-        For how many days the collector recognizes a report that was sent twice, from 1 to 3,660.
+        For how many days the collector recognizes a report that was sent twice, from 1 to 3,660. An invitation is
+        recognized until the last day.
+    open_to
+        :class:`Anybody`, the default, or :class:`Invited`.
 
     Attributes
     ----------
@@ -189,12 +207,17 @@ class Collection(Saved):
     candidates: Converted[Iterable[str] | None, tuple[str, ...] | None] = converted(_candidates, default=None)
     shown: Looks | Batches = Looks()
     keep_ids: Converted[SupportsIndex, int] = named(parse_whole_number, most=_MOST_DAYS, default=14)
+    open_to: Anybody | Invited = Anybody()
 
     def __post_init__(self) -> None:
         if not isinstance(self.survey, Survey):
             raise UsageError(f"A collection needs a survey, not {kind_of(self.survey)}.")
         if not isinstance(self.shown, Looks | Batches):
             raise UsageError(f"`shown` must be Looks() or Batches(…), not {kind_of(self.shown)}.")
+        if not isinstance(self.open_to, Anybody | Invited):
+            raise UsageError(f"`open_to` must be Anybody() or Invited(), not {kind_of(self.open_to)}.")
+        if isinstance(self.open_to, Invited) and not FIRST_DAY <= self.last_day <= LAST_DAY:
+            raise UsageError(f"Invitations are for collections whose last day is from {FIRST_DAY} to {LAST_DAY}.")
         self.survey.check_report_size()
         if self.candidates is None and self._is_open:
             raise UsageError("This survey accepts any text: fix the candidates to be estimated before anybody answers.")
@@ -236,7 +259,9 @@ class Collection(Saved):
             "Whoever answers again, on another device, in a private window or after storage was cleared, pays the same "
             "epsilon again."
         )
-        return (*(self.survey.cautions if self.answers.times > 1 else ()), again)
+        linked = "The collector can link a report to the person who was invited with its id: what protects is epsilon."
+        invited = (linked,) if isinstance(self.open_to, Invited) else ()
+        return (*(self.survey.cautions if self.answers.times > 1 else ()), again, *invited)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -257,6 +282,7 @@ class Collection(Saved):
             else {"users": shown.users, "honest": shown.honest, "delta": str(shown.delta)},
             "last_day": self.last_day.isoformat(),
             "keep_ids": self.keep_ids,
+            "open_to": "invited" if isinstance(self.open_to, Invited) else "anybody",
             "guarantee": self.guarantee.sentence,
             "cautions": list(self.cautions),
         }
@@ -268,6 +294,7 @@ class Collection(Saved):
         memory: str | Path,
         occasion: str = "",
         day: date | str | None = None,
+        invitation: str | None = None,
         source: RandomSource = SYSTEM,
     ) -> str:
         """Return the report of an answer, as the JavaScript client does: drawn once, and the same line ever after.
@@ -282,6 +309,9 @@ class Collection(Saved):
             If there may be several answers: which one, such as ``"2026-W48"``.
         day
             The day in UTC as the collector says it, if it says one. After the last day, nothing new is drawn.
+        invitation
+            Where only invited people may answer: 32 hexadecimal digits, one invitation for each answer. It is needed
+            once, when the report is drawn.
         source
             The source of random words.
 
@@ -297,7 +327,7 @@ class Collection(Saved):
         OutputError
             If the file cannot be used; then no report is given.
         UsageError
-            If all answers were given, the collection has ended, or an occasion is missing.
+            If all answers were given, the collection has ended, or an occasion or invitation is missing.
 
         Examples
         --------
@@ -311,7 +341,9 @@ class Collection(Saved):
         True
         """
         said = None if day is None else _day(day, "day")
-        line: str = load(".local.device:answer")(self, value, memory=memory, occasion=occasion, day=said, source=source)
+        line: str = load(".local.device:answer")(
+            self, value, memory=memory, occasion=occasion, day=said, invitation=invitation, source=source
+        )
         return line
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.files import FileKind, as_text
 from anonhist.formats.untrusted import check_version, document_text, mapping, text
-from anonhist.local.collection import Batches, Collection, Looks
+from anonhist.local.collection import Anybody, Batches, Collection, Invited, Looks
 from anonhist.local.mechanisms import survey_from
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 COLLECTION_FORMAT = "anonhist/collection"
 _SURVEY_FIELDS = {"mechanism", "epsilon", "title", "parameters", "digest"}
-_FIELDS = {"format", "version", "survey", "answers", "candidates", "shown", "last_day", "keep_ids", "guarantee"}
-_FIELDS |= {"cautions", "digest"}
+_FIELDS = {"format", "version", "survey", "answers", "candidates", "shown", "last_day", "keep_ids", "open_to"}
+_FIELDS |= {"guarantee", "cautions", "digest"}
 
 
 def collection_document(collection: Collection) -> dict[str, Any]:
@@ -54,6 +54,8 @@ def collection_from_document(document: object) -> Collection:
         raise DataError("answers must be once, or a whole number from 2")
     if type(top["keep_ids"]) is not int:
         raise DataError("`keep_ids` must be a whole number")
+    if top["open_to"] not in ("anybody", "invited"):
+        raise DataError("`open_to` must be anybody or invited")
     collection = Collection(
         survey=survey,
         answers=top["answers"],
@@ -61,6 +63,7 @@ def collection_from_document(document: object) -> Collection:
         shown=_shown(top["shown"]),
         last_day=text(top["last_day"], "the last day"),
         keep_ids=top["keep_ids"],
+        open_to=Invited() if top["open_to"] == "invited" else Anybody(),
     )
     if {**collection_document(collection), "digest": None} != {**top, "digest": None}:
         raise DataError("the collection is not written as this program writes it; it was changed later")

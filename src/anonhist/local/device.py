@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import OutputError, UsageError
+from anonhist.local.collection import Invited
 from anonhist.local.randomizers.rappor import RAPPOR, Memory
-from anonhist.local.wire import new_identifier, wire_line
+from anonhist.local.wire import is_identifier, new_identifier, wire_line
 
 if TYPE_CHECKING:
     from datetime import date
@@ -30,7 +31,14 @@ _SECONDS = 30
 
 
 def answer(
-    collection: Collection, value: Any, *, memory: str | Path, occasion: str, day: date | None, source: RandomSource
+    collection: Collection,
+    value: Any,
+    *,
+    memory: str | Path,
+    occasion: str,
+    day: date | None,
+    invitation: str | None,
+    source: RandomSource,
 ) -> str:
     """Return the remembered line of an occasion, or draw one and remember it; see :meth:`Collection.answer`."""
     times = collection.answers.times
@@ -53,8 +61,9 @@ def answer(
             if line is None:
                 if day is not None and day > collection.last_day:
                     raise UsageError("This collection has ended.")
+                identifier = _identifier(collection, day, invitation, source)
                 reports = _drawn(database, collection, value, source)
-                line = wire_line(collection.survey, reports, new_identifier(day, source=source))
+                line = wire_line(collection.survey, reports, identifier)
                 database.execute("INSERT INTO lines VALUES (?, ?, ?)", (collection.digest, occasion, line))
             database.execute("COMMIT")
     except (sqlite3.Error, OSError):
@@ -68,6 +77,19 @@ def _remembered(database: sqlite3.Connection, collection: Collection, occasion: 
     if occasion not in given and len(given) >= collection.answers.times:
         raise UsageError("All answers that this collection asks a person for were given.")
     return given.get(occasion)
+
+
+def _identifier(collection: Collection, day: date | None, invitation: str | None, source: RandomSource) -> str:
+    """Return the invitation, whose day is the last one, or a new identifier where anybody may answer."""
+    if not isinstance(collection.open_to, Invited):
+        if invitation is not None:
+            raise UsageError("Anybody may answer this collection: leave `invitation` out.")
+        return new_identifier(day, source=source)
+    if invitation is None:
+        raise UsageError("This collection is for invited people: give the `invitation`.")
+    if not is_identifier(invitation) or invitation[:4] != new_identifier(collection.last_day)[:4]:
+        raise UsageError("The `invitation` is not one of this collection: give all of its 32 digits.")
+    return invitation
 
 
 def _drawn(database: sqlite3.Connection, collection: Collection, value: Any, source: RandomSource) -> Reports:

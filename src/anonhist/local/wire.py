@@ -25,8 +25,8 @@ from anonhist.randomness import RandomSource
 IDENTIFIER = "[0-9a-f]{32}"
 _ID = re.compile(IDENTIFIER)
 _DIGITS = re.compile("[0-9a-f]*")
-_FIRST_DAY = date(1970, 1, 1)
 # Days have two bytes.
+FIRST_DAY = date(1970, 1, 1)
 LAST_DAY = date(2149, 6, 6)
 
 
@@ -66,9 +66,9 @@ def new_identifier(day: date | None = None, *, source: RandomSource | None = Non
     >>> new_identifier(date(2026, 12, 1))[:4], new_identifier()[:4], len(new_identifier())
     ('5134', '0000', 32)
     """
-    number = 0 if day is None else (day - _FIRST_DAY).days
-    if not 0 <= number <= (LAST_DAY - _FIRST_DAY).days:
-        raise DataError(f"The day of an identifier must be from {_FIRST_DAY} to {LAST_DAY}.")
+    number = 0 if day is None else (day - FIRST_DAY).days
+    if not 0 <= number <= (LAST_DAY - FIRST_DAY).days:
+        raise DataError(f"The day of an identifier must be from {FIRST_DAY} to {LAST_DAY}.")
     words = (SYSTEM if source is None else source).words(2)
     return f"{number:04x}{words.astype('<u8').tobytes().hex()[4:]}"
 
@@ -100,13 +100,24 @@ def wire_line(survey: Survey, reports: Reports, identifier: str) -> str:
     >>> wire_line(survey, reports, "0" * 32)
     '{"id":"00000000000000000000000000000000","reports":{"report":["07","c7"]}}\n'
     """
+    columns = sendable(survey, reports, identifier)
+    texts = {column.name: _texts(column, columns[column.name]) for column in survey.columns}
+    return _plain({"id": identifier, "reports": texts})
+
+
+def sendable(survey: Survey, reports: Reports, identifier: str) -> dict[str, NDArray[Any]]:
+    """Return the columns of reports that may be sent in one request, or refuse them."""
     columns = reports.checked(survey.digest, survey.columns)
-    if not (isinstance(identifier, str) and _ID.fullmatch(identifier)):
+    if not is_identifier(identifier):
         raise DataError("Reports are sent with an identifier of 32 hexadecimal digits in lowercase.")
     if not len(reports):
         raise DataError("A line holds at least one report.")
-    texts = {column.name: _texts(column, columns[column.name]) for column in survey.columns}
-    return _plain({"id": identifier, "reports": texts})
+    return columns
+
+
+def is_identifier(text: object) -> bool:
+    """Return whether a text is an identifier."""
+    return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 
 def read_wire_line(survey: Survey, line: str) -> Received:
@@ -135,15 +146,23 @@ def read_wire_line(survey: Survey, line: str) -> Received:
     return Received(identifier, reports, bad)
 
 
-def read_texts(survey: Survey, texts: Mapping[str, list[Any]]) -> tuple[Reports, NDArray[np.bool_], Mapping[int, str]]:
+def read_texts(survey: Survey, texts: Mapping[str, list[Any]]) -> tuple[Reports, NDArray[np.bool_], dict[int, str]]:
     """Return the good reports in lists of values, which rows they are, and what is wrong with the others, from 1."""
     rows = len(texts[survey.columns[0].name])
-    columns, sound, bad = {}, np.ones(rows, dtype=np.bool_), {}
+    columns, sound = {}, np.ones(rows, dtype=np.bool_)
+    bad: dict[int, str] = {}
     for column in survey.columns:
         columns[column.name], formed = _values(column, texts[column.name])
         for row in np.flatnonzero(sound & ~formed).tolist():
             bad[row + 1] = f"The value of {column.name!r} must have {digits(column)} hexadecimal digits in lowercase."
         sound &= formed
+    return possible_rows(survey, columns, sound, bad)
+
+
+def possible_rows(
+    survey: Survey, columns: dict[str, NDArray[Any]], sound: NDArray[np.bool_], bad: dict[int, str]
+) -> tuple[Reports, NDArray[np.bool_], dict[int, str]]:
+    """Return the reports among sound rows that a device can have sent, which rows they are, and what is wrong."""
     reports = Reports(survey.digest, columns)
     reports = reports if sound.all() else reports.rows(sound)
     possible = survey.possible(reports)

@@ -265,6 +265,8 @@ def _local() -> list[object]:
         local.Once(),
         local.Fresh(3),
         local.Looks(),
+        local.Anybody(),
+        local.Invited(),
         local.Batches(users=1_000, honest=500, delta="1e-6"),
         local.Alphabet(["cat", "dog"], other="another"),
         local.recommend(alphabet_size=1_000, epsilon=1, users=10_000),

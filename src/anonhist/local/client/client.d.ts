@@ -15,8 +15,9 @@ export class Collection {
   static load(url: string | URL, pinned: Pinned): Promise<Collection>;
   constructor(text: string, pinned: Pinned);
 
-  /** The report of an answer, a line of JSON: randomized once, remembered, and the same bytes ever after. */
-  answer(value: unknown, options?: { occasion?: string }): Promise<string>;
+  /** The report of an answer, a line of JSON: randomized once, remembered, and the same bytes ever after. Where only
+   * invited people may answer, it takes the invitation, by default that after # in the address of the page. */
+  answer(value: unknown, options?: { occasion?: string; invitation?: string }): Promise<string>;
   /** Whether a report of this occasion is remembered. */
   answered(options?: { occasion?: string }): Promise<boolean>;
   /** The report of a simulated person; it is not remembered. */

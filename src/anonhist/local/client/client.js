@@ -638,6 +638,7 @@ export class Collection {
   #day;
   #isOver;
   #times;
+  #lastDay;
   #randomizer;
 
   /** Fetch a collection. @param {string | URL} url @param {Pinned} [pinned] */
@@ -667,6 +668,8 @@ export class Collection {
     this.#isOver = today > content.last_day;
     this.#text = text;
     this.#times = times;
+    // Invitations begin with the last day.
+    this.#lastDay = content.open_to === "invited" && digits(Date.parse(content.last_day) / 864e5, 4);
     this.#randomizer = randomizer(content.survey);
     this.digest = digest;
     Object.freeze(this);
@@ -678,8 +681,9 @@ export class Collection {
   }
 
   /** The report of an answer, remembered before it is returned; the answer is never stored. @param {unknown} value
-   * @param {{occasion?: string}} [options] With several answers: which one, such as a week. */
-  async answer(value, { occasion = "" } = {}) {
+   * @param {{occasion?: string, invitation?: string}} [options] With several answers: which one, such as a week. Where
+   * only invited people may answer: the invitation, by default that of the link that led to the page. */
+  async answer(value, { occasion = "", invitation = /[#&]invitation=(\w+)/.exec(globalThis.location?.hash)?.[1] } = {}) {
     const code = this.#randomizer.code(value);
     if (typeof occasion !== "string" || (this.#times > 1) !== (occasion !== "")) {
       throw new RangeError("Name the occasion if, and only if, there may be several answers.");
@@ -690,6 +694,9 @@ export class Collection {
       if (this.#isOver) throw new RangeError("This collection has ended.");
       if ((await resultOf(reports.count(this.#mine))) >= this.#times) {
         throw new RangeError("All answers that this collection asks a person for were given.");
+      }
+      if (this.#lastDay && !(/^[0-9a-f]{32}$/.test(`${invitation}`) && invitation?.startsWith(this.#lastDay))) {
+        throw new RangeError("This collection is for invited people: open the whole link of the invitation.");
       }
       let drawn;
       const { remember, again, draw } = this.#randomizer;
@@ -702,7 +709,7 @@ export class Collection {
         }
         drawn = again(memory, systemWords);
       } else drawn = draw(code, systemWords);
-      const report = this.#line(drawn, systemWords);
+      const report = this.#line(drawn, systemWords, this.#lastDay ? invitation : undefined);
       await resultOf(reports.add({ collection: this.digest, occasion, report, state: "unsent", tries: 0 }));
       return report;
     });
@@ -752,10 +759,10 @@ export class Collection {
   }
 
   /** A report as one line, of the same length for all reports of the survey. @param {Report} report
-   * @param {Words} words */
-  #line(report, words) {
+   * @param {Words} words @param {string} [invitation] */
+  #line(report, words, invitation) {
     const { buffer, byteOffset } = words(2), { sizes } = this.#randomizer;
-    const id = digits(this.#day, 4) + hex(new Uint8Array(buffer, byteOffset, 16)).slice(4);
+    const id = invitation ?? digits(this.#day, 4) + hex(new Uint8Array(buffer, byteOffset, 16)).slice(4);
     const columns = Object.entries(report).map(([name, value]) => `"${name}":["${
       value instanceof Uint8Array ? hex(value) : digits(value, digits(BigInt(sizes[name]) - 1n, 0).length)
     }"]`);
@@ -773,7 +780,7 @@ async function post(url, body) {
       referrerPolicy: "no-referrer", keepalive: body.length < 60000,
     });
     if (response.ok) end = "sent";
-    if (response.status === 410) end = "dropped";
+    if (response.status === 410 || response.status === 403) end = "dropped";
     wait = Math.min(Number(response.headers.get("Retry-After")) || 0, 3600);
   } catch {
     // Nothing arrived, or nothing came back.
