@@ -14,9 +14,12 @@ import pytest
 from anonhist.collect import shown
 from anonhist.collect.application import Application
 from anonhist.collect.databases import storage_at
+from anonhist.collect.live_page import Rendered
 from anonhist.collect.served import Served
+from anonhist.collect.shown import ShownPages
+from anonhist.collect.storage import Head
 from anonhist.collect.writer import Writer
-from anonhist.local import Collection
+from anonhist.local import KRR, Collection
 from anonhist_testing.collector import Running, lines_of, serving
 
 TOKEN = "0123456789abcdef"  # noqa: S105  # it opens nothing
@@ -123,6 +126,34 @@ def test_a_page_that_cannot_be_made_is_refused_and_made_later(
     assert printed.out == ""
     time.sleep(shown._SECONDS)
     assert ask(application, "GET", path)[0] == 200
+
+
+def test_few_pages_are_made_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = storage_at(f"sqlite:///{tmp_path / 'c.db'}")
+    storage.make()
+    session = storage.session()
+    every = [
+        Collection(survey=KRR(alphabet=many, epsilon=1), answers="once", last_day="2099-12-31") for many in range(2, 8)
+    ]
+    with session.writing() as ours:
+        served = [Served(each, ours.number_of(each)) for each in every]
+    session.close()
+    making, most = [0], []
+
+    def make(_: Any, one: Served) -> tuple[Head, Rendered]:
+        making[0] += 1
+        most.append(making[0])
+        time.sleep(0.1)
+        making[0] -= 1
+        return Head(0, 0, 0, closed=False), Rendered(one.collection.digest.encode(), b"", b"", "")
+
+    async def work() -> list[bytes]:
+        pages = ShownPages(storage)
+        return [each.html for each in await asyncio.gather(*map(pages.of, served))]
+
+    monkeypatch.setattr(shown, "_apart", make)
+    assert asyncio.run(work()) == [each.digest.encode() for each in every]
+    assert max(most) <= 2
 
 
 @pytest.mark.full

@@ -1,16 +1,23 @@
 """Bodies of requests: all of them together hold a bounded number of bytes, and small ones always get through."""
 
 import asyncio
+import json
+import sys
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from anonhist.collect.application import Application
 from anonhist.collect.bodies import NO_ROOM, Bodies, Receive
-from anonhist.collect.served import Answer
-from anonhist.local import Collection
+from anonhist.collect.databases import storage_at
+from anonhist.collect.lines import Line, read_lines
+from anonhist.collect.served import Answer, Served, current_day
+from anonhist.local import KRR, Collection, new_identifier, wire_line
 from anonhist_testing.abuse import longest_wait, memory, send_endless, slow_clients
-from anonhist_testing.collector import lines_of, serving
+from anonhist_testing.collector import lines_of, serving, today
 
 MIB = 1 << 20
 
@@ -74,6 +81,79 @@ def test_what_is_too_long_is_read_for_a_while_and_not_held() -> None:
             assert each.status == 413
 
     asyncio.run(work())
+
+
+def body_of(*values: object) -> bytes:
+    """Return a request with values as they stand."""
+    said = {"id": new_identifier(today()), "reports": {"report": values}}
+    return json.dumps(said, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        body_of([[]] * 340_000),
+        body_of([{}] * 340_000),
+        body_of([1.5] * 250_000),
+        body_of(["ab"] * 200_000),
+        body_of({f"{each:x}": [] for each in range(100_000)}),
+        body_of(*["0"] * 250_000),
+    ],
+    ids=["lists", "objects", "numbers", "texts", "keys", "reports"],
+)
+def test_bodies_of_many_parts_are_refused_before_they_are_parsed(collection: Collection, body: bytes) -> None:
+    assert MIB // 2 < len(body) <= MIB
+    served, today_ = Served(collection, 1), current_day()
+    tracemalloc.start()
+    try:
+        answer = served.line(body, today_)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert isinstance(answer, Answer)
+    assert answer.status == 422
+    assert most < MIB // 4
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["x" * (MIB - 1_000), "\N{GRINNING FACE}" * 80_000, "\N{GRINNING FACE}", 1.5, [[]] * 900, None, {"report": "0"}],
+    ids=["long", "wide", "one", "number", "lists", "null", "object"],
+)
+def test_what_waits_holds_no_bad_values_and_they_are_refused_one_by_one(collection: Collection, bad: object) -> None:
+    line = Served(collection, 1).line(body_of("0", bad, "3"), current_day())
+    assert isinstance(line, Line)
+    assert line.values == {"report": ["0", "", "3"]}
+    reports, _, wrong = read_lines(collection.survey, [line])
+    assert reports.columns["report"].tolist() == [0, 3]
+    assert wrong == {2: "The value of 'report' must have 1 hexadecimal digits in lowercase."}
+
+
+def test_the_queue_counts_what_requests_take_in_memory(tmp_path: Path) -> None:
+    survey = KRR(alphabet=5_000, epsilon=1)
+    served = Served(Collection(survey=survey, answers="once", last_day="2099-12-31"), 1)
+    body = wire_line(survey, survey.randomize([4_000] * 1_000), new_identifier(today())).encode()
+    line = served.line(body, current_day())
+    assert isinstance(line, Line)
+    assert isinstance(line.values, dict)
+    takes = sum(sys.getsizeof(each) + sum(map(sys.getsizeof, each)) for each in line.values.values())
+    assert takes > 5 * len(body)
+    sizes = []
+
+    class Full:
+        def submit(self, _: Served, __: Line, size: int) -> None:
+            sizes.append(size)
+
+    application: Any = Application(storage_at(f"sqlite:///{tmp_path / 'c.db'}"), Full(), [served])  # type: ignore[arg-type]
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"path": f"/c/{served.collection.digest}/reports", "method": "POST", "headers": []}
+    asyncio.run(application(scope, of([body]), send))
+    assert sent[0]["status"] == 503
+    assert takes <= sizes[0] <= 2 * takes
 
 
 @pytest.mark.slow

@@ -311,6 +311,19 @@ def test_metrics_move_at_looks_only(collection: Collection, collection_file: Pat
     assert 'http_route="/healthz"' in after
 
 
+@pytest.mark.full
+def test_metrics_without_a_database_are_refused_quietly(collection_file: Path, tmp_path: Path) -> None:
+    with serving(collection_file, f"sqlite:///{tmp_path / 'c.db'}", "--metrics-port", "0") as running:
+        metrics = Running(running.process, int(running.printed.partition("/metrics")[0].rpartition(":")[2]), "")
+        (tmp_path / "c.db").rename(tmp_path / "away.db")
+        assert [metrics.ask("/metrics")[0] for _ in range(3)] == [503] * 3
+        (tmp_path / "away.db").rename(tmp_path / "c.db")
+        assert metrics.ask("/metrics")[0] == 200
+        assert running.stop() == 0
+        assert running.process.stdout is not None
+        assert running.process.stdout.read() == ""
+
+
 def test_all_values_have_requests_of_one_length(collection: Collection) -> None:
     assert len({len(line) for value in VALUES for line in lines_of(collection, [value] * 50)}) == 1
 

@@ -154,7 +154,7 @@ class Application:
         line = read(message, self._today())
         if isinstance(line, Answer):
             return line
-        answer = self._writer.submit(served, line, len(message))
+        answer = self._writer.submit(served, line, len(message) + line.more_bytes)
         return BUSY if answer is None else await answer
 
 

@@ -17,6 +17,8 @@ from anonhist.local.wire_stream import StreamRows, read_rows
 
 STREAM_TYPE = "application/vnd.apache.arrow.stream"
 _STREAM = STREAM_TYPE.encode()
+# What Python takes for a text in a list, beside its letters.
+_TEXT_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,13 @@ class Line:
     """A request: its identifier, how many rows it has, and its values as they stand: texts by column, or a stream's."""
 
     identifier: Identifier
-    values: dict[str, list[Any]] | StreamRows
+    values: dict[str, list[str]] | StreamRows
     rows: int
+
+    @property
+    def more_bytes(self) -> int:
+        """How many bytes its values take at most, beyond those of the body."""
+        return 0 if isinstance(self.values, StreamRows) else _TEXT_BYTES * self.rows * len(self.values)
 
 
 def is_stream(headers: Iterable[tuple[bytes, bytes]]) -> bool:

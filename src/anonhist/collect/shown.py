@@ -16,6 +16,8 @@ from anonhist.errors import AnonhistError, OutputError
 
 # Whoever asks sooner gets what was read last, or the same refusal.
 _SECONDS = 1.0
+# Anybody may ask for the pages of all collections at once: each process takes 50 MB and more, and a thread that waits.
+_MOST_PROCESSES = 2
 
 
 class ShownPages:
@@ -27,6 +29,7 @@ class ShownPages:
         self._read: dict[int, float] = {}
         self._failed: dict[int, float] = {}
         self._turns: dict[int, asyncio.Lock] = {}
+        self._processes = asyncio.Semaphore(_MOST_PROCESSES)
 
     async def of(self, served: Served) -> Rendered:
         """Return the page of the last look; while a new one is made, others who ask get the one before.
@@ -58,7 +61,8 @@ class ShownPages:
         """Render; a process that fails is told once, and not started again at once."""
         failed = self._failed.get(served.number)
         if failed is None or monotonic() - failed >= _SECONDS:
-            found = await asyncio.to_thread(_apart, self._storage, served)
+            async with self._processes:
+                found = await asyncio.to_thread(_apart, self._storage, served)
             if isinstance(found, tuple):
                 self._failed.pop(served.number, None)
                 return found

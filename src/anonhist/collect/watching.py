@@ -14,6 +14,7 @@ from anonhist.collect.metrics import CONTENT_TYPE, Collected, MetricsState, Requ
 from anonhist.collect.served import Served
 from anonhist.collect.storage import Storage
 from anonhist.collect.writer import Seen
+from anonhist.errors import AnonhistError
 from anonhist.version import __version__
 
 # Scrapes are times. A device loads the description and the client before it reports, and whatever is sent to a path of
@@ -93,8 +94,12 @@ async def scraped(watch: Watch, listens: socket.socket) -> AsyncIterator[None]:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             async with asyncio.timeout(_SECONDS):
                 await reader.readuntil(b"\r\n\r\n")
-                body = (await asyncio.to_thread(watch.text)).encode()
-                head = f"HTTP/1.1 200 OK\r\ncontent-type: {CONTENT_TYPE}\r\ncontent-length: {len(body)}\r\n"
+                try:
+                    status, body = "200 OK", (await asyncio.to_thread(watch.text)).encode()
+                except AnonhistError:
+                    # Whoever scrapes sees this, again and again; the server's log need not.
+                    status, body = "503 Service Unavailable", b""
+                head = f"HTTP/1.1 {status}\r\ncontent-type: {CONTENT_TYPE}\r\ncontent-length: {len(body)}\r\n"
                 writer.write(f"{head}connection: close\r\n\r\n".encode() + body)
                 await writer.drain()
         writer.close()
