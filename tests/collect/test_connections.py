@@ -133,6 +133,28 @@ def test_clients_that_never_read_are_closed(tmp_path: Path) -> None:
         assert [sockets(running) - before for running, before in servers] == [1, 1]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the memory of a process")
+@pytest.mark.parametrize("hidden", [(), ("httptools",)], ids=["httptools", "h11"])
+def test_large_answers_that_nobody_reads_take_little_memory(tmp_path: Path, hidden: tuple[str, ...]) -> None:
+    labels = [f"{place:0300}" for place in range(40_000)]
+    collection = Collection(survey=KRR(alphabet=labels, epsilon=1), answers="once", last_day="2099-12-31")
+    collection.save(tmp_path / "collection.json")
+    path = f"/c/{collection.digest}/collection.json"
+    with ExitStack() as stack:
+        running = stack.enter_context(
+            serving(tmp_path / "collection.json", f"sqlite:///{tmp_path / 'c.db'}", hidden=hidden)
+        )
+        whole = running.ask(path)[2]
+        before = memory(running.process.pid)
+        for _ in range(60):
+            stack.enter_context(connected(running)).sendall(f"GET {path} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        assert len(whole) > 12_000_000
+        # It is whole though it comes in pieces.
+        assert running.ask(path)[2] == whole
+        assert memory(running.process.pid, "VmHWM") - before < 60
+
+
 def read_some(client: socket.socket, size: int) -> int:
     """Read so many bytes, unless the connection ends before, and return how many came."""
     found = 0
@@ -198,7 +220,19 @@ def connection(*, unread: int = 0, cycle: Any = None, idle: Any = None) -> Any:
     transport = SimpleNamespace(get_write_buffer_size=lambda: made.unread)
     made: Any = type("Connection", (), {})()
     made.unread, made.cycle, made.timeout_keep_alive_task, made.transport = unread, cycle, idle, transport
+    made.emptied = 0
     return made
+
+
+def test_a_client_that_reads_a_large_answer_in_pieces_is_not_closed() -> None:
+    busy = SimpleNamespace(response_complete=False)
+    reads, never = connection(unread=90_000, cycle=busy), connection(unread=90_000, cycle=busy)
+    sweep = Sweep()
+    for turn in range(20):
+        # When the client has read a piece, the next one takes its place.
+        reads.emptied += turn % 5 == 0
+        assert reads not in sweep.stuck([reads, never] if turn < 6 else [reads])
+    assert [sweep.stuck([reads]) for _ in range(6)][-1] == [reads]
 
 
 def test_connections_that_do_not_move_are_closed_after_some_rounds() -> None:

@@ -40,6 +40,8 @@ _Give = Callable[[Request, Served], Awaitable[Response]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 BODY_SECONDS, _LAST_SECONDS = 10.0, 1.0
+# Of an answer that nobody reads, the server holds two at most.
+_PIECE = 1 << 16
 _RETRY_SECONDS = 5
 # A school behind one address answers within one lesson.
 _MOST_AT_ONCE = 100
@@ -112,7 +114,7 @@ class Application:
 
     async def _answer(self, served: Served | None, scope: Scope, receive: Receive, send: Send) -> None:
         if served is None:
-            await self._others(scope, receive, send)
+            await self._others(scope, receive, in_pieces(send))
             return
         method, wait = scope["method"], _RETRY_SECONDS
         if method == "POST":
@@ -158,6 +160,19 @@ class Application:
         return BUSY if answer is None else await answer
 
 
+def in_pieces(send: Send) -> Send:
+    """Send large bodies in pieces, each when the client has read of those before: all clients share what is left."""
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        body: bytes = message.get("body", b"")
+        last = max(0, len(body) - 1) // _PIECE * _PIECE
+        for start in range(0, last, _PIECE):
+            await send({"type": message["type"], "body": body[start : start + _PIECE], "more_body": True})
+        await send({**message, "body": body[last:]} if last else message)
+
+    return sending
+
+
 async def _send_preflight(send: Send) -> None:
     headers = [
         *_ALWAYS,
@@ -190,6 +205,7 @@ class _Pages:
         client = files("anonhist.local").joinpath("client", "client.js").read_bytes()
         self._files = {"client.js": ("text/javascript; charset=utf-8", client), **static_files()}
         self._api = json.dumps(openapi()).encode()
+        self._described_on: dict[str, tuple[int, bytes]] = {}
 
     def application(self) -> Starlette:
         """Return the ASGI application."""
@@ -245,7 +261,11 @@ class _Pages:
         return unless_known(request, shown.json, "application/json", shown.etag)
 
     async def _collection(self, _: Request, served: Served) -> Response:
-        return json_of(served.description(self._today()))
+        # Written once a day: it may have megabytes of labels.
+        today, digest = self._today(), served.collection.digest
+        if self._described_on.get(digest, (None,))[0] != today:
+            self._described_on[digest] = today, served.description(today)
+        return json_of(self._described_on[digest][1])
 
     async def _tally(self, request: Request, served: Served) -> Response:
         if self._token is None or not _knows(request, self._token):

@@ -50,6 +50,12 @@ def bounded_protocol() -> type[asyncio.Protocol]:
         headers: list[Any] | None
         limit_concurrency: int
         transport: Any
+        # How often the client had read nearly all that there was for it.
+        emptied = 0
+
+        def resume_writing(self) -> None:
+            self.emptied += 1
+            super().resume_writing()  # type: ignore[misc]
 
         def connection_made(self, transport: Any) -> None:
             transport.max_size = _MOST_READ_AT_ONCE
@@ -110,22 +116,24 @@ class Sweep:
 
     def __init__(self) -> None:
         self._heads: dict[Any, Any] = {}
-        self._unread: dict[Any, tuple[int, int]] = {}
+        self._unread: dict[Any, tuple[int, int, int]] = {}
 
     def stuck(self, connections: Iterable[Any]) -> list[Any]:
         """Return the connections that have not moved for too long."""
         heads: dict[Any, Any] = {}
-        unread: dict[Any, tuple[int, int]] = {}
+        unread: dict[Any, tuple[int, int, int]] = {}
         found = []
         for each in connections:
             cycle, size = each.cycle, each.transport.get_write_buffer_size()
-            last, rounds = self._unread.get(each, (0, 0))
+            last, emptied, rounds = self._unread.get(each, (0, 0, 0))
             if size:
-                unread[each] = size, rounds + 1 if size >= last else 1
+                # Large answers come in pieces: there may be as much as before though the client reads.
+                is_still = size >= last and each.emptied == emptied
+                unread[each] = size, each.emptied, rounds + 1 if is_still else 1
             is_head = (cycle is None or cycle.response_complete) and each.timeout_keep_alive_task is None
             if is_head:
                 heads[each] = cycle
-            if (is_head and self._heads.get(each, ...) is cycle) or unread.get(each, (0, 0))[1] > _MOST_ROUNDS:
+            if (is_head and self._heads.get(each, ...) is cycle) or unread.get(each, (0, 0, 0))[2] > _MOST_ROUNDS:
                 found.append(each)
         self._heads, self._unread = heads, unread
         return found
