@@ -67,6 +67,11 @@ class Served:
         """The last day on which reports are taken."""
         return (self.collection.last_day - FIRST_DAY).days
 
+    @cached_property
+    def _digits(self) -> dict[str, int]:
+        """How many digits the values of each column have."""
+        return {each.name: digits(each) for each in self.collection.survey.columns}
+
     @property
     def is_for_invited(self) -> bool:
         """Whether an identifier must be an invitation."""
@@ -84,17 +89,17 @@ class Served:
         """Return the values in the body of a request, or why it is refused."""
         if self.has_ended(today):
             return ENDED
-        columns = self.collection.survey.columns
+        most = 2 * MOST_REPORTS * len(self._digits)
         # Lists in lists take hundreds of milliseconds, and twenty times the memory of the body: so what has far more
         # parts than a line has is not parsed.
-        if sum(map(body.count, _BEFORE_PARTS)) > 2 * MOST_REPORTS * len(columns):
+        if len(body) > most and sum(map(body.count, _BEFORE_PARTS)) > most:
             return _TOO_MANY
         try:
             identifier, texts = parsed_line(self.collection.survey, body.decode())
         except (DataError, UnicodeDecodeError):
             return _NO_LINE
         # Nor is anything long held while the line waits: an empty text is refused as any bad one.
-        held = {each.name: _formed(texts[each.name], digits(each)) for each in columns}
+        held = {name: _formed(texts[name], many) for name, many in self._digits.items()}
         return self._accepted(identifier, held, len(next(iter(held.values()))), today)
 
     def stream(self, body: bytes | bytearray, today: int) -> Line | Answer:
