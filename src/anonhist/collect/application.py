@@ -39,7 +39,7 @@ Scope = MutableMapping[str, Any]
 _Give = Callable[[Request, Served], Awaitable[Response]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-BODY_SECONDS, _LAST_SECONDS = 10.0, 1.0
+BODY_SECONDS, _LINGER_SECONDS = 10.0, 1.0
 _RETRY_SECONDS = 5
 # A school behind one address answers within one lesson.
 _MOST_AT_ONCE = 100
@@ -138,7 +138,7 @@ class Application:
             # The rest is not read, because that would keep others waiting; and a connection that is closed at once may
             # lose the answer.
             await send({"type": "http.response.body", "body": body, "more_body": True})
-            await asyncio.sleep(_LAST_SECONDS)
+            await asyncio.sleep(_LINGER_SECONDS)
             body = b""
         await send({"type": "http.response.body", "body": body})
 
