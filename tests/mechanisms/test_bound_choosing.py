@@ -147,7 +147,10 @@ def test_noise_is_public_and_the_same_in_every_call() -> None:
 def test_candidates_that_need_more_than_the_budget_go_whatever_the_data() -> None:
     unit = PrivacyUnit.user(max_items=2**20)
     asked = ChosenBound("0.001", 100, candidates=(1, 2**20))
-    assert prepare_choice(asked, unit).units == [PrivacyUnit.user(max_items=1)]
+    choice = prepare_choice(asked, unit)
+    assert choice.units == [PrivacyUnit.user(max_items=1)]
+    # A release does not say that it was chosen among those, either.
+    assert "was chosen privately among 1, with ε = 0.00025." in str(choice.dearest.reason)
     with pytest.raises(UsageError, match="too small"):
         prepare_choice(replace(asked, epsilon="0.000001"), unit)
 
