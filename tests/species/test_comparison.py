@@ -195,19 +195,32 @@ def test_only_the_lower_end_of_all_species_is_shown() -> None:
 def test_beyond_a_sample_order_0_has_no_interval_at_equal_coverage() -> None:
     rows = compared(orders=(0, 1)).of("equal coverage")
     assert {(row.order, row.kind) for row in rows if math.isnan(row.low)} == {(0, "extrapolated")}
-    assert any("intervals only within samples" in warning for warning in compared().warnings)
+    assert any("At equal coverage beyond a sample" in warning for warning in compared().warnings)
     low = ReferenceSample.of(NORTH).coverage(10)
     within = compared(orders=(0,), coverage=low)
     assert not any(math.isnan(row.low) for row in within.estimates)
-    assert not any("within samples" in warning for warning in within.warnings)
+    assert not any("beyond a sample" in warning for warning in within.warnings)
+
+
+def test_order_1_has_an_interval_beyond_a_sample_only_if_much_is_covered() -> None:
+    little, much = Profile.from_counts([9, 4, 2, 1, 1, 1]), Profile.from_counts([20, 9, 9, 4, 3, 2, 1])
+    for profile, shown in ((little, False), (much, True)):
+        sample = ReferenceSample.of(profile)
+        assert (sample.coverage(sample.size) >= 0.9) == shown
+        found = compare_sites({"a": profile}, coverage=sample.coverage(1.5 * sample.size), points=0, bootstraps=3)
+        rows = {row.order: row for row in found.of("equal coverage")}
+        assert [math.isnan(rows[order].low) for order in (0, 1, 2)] == [True, not shown, False]
 
 
 def test_few_bootstrap_samples_widen_intervals() -> None:
     # With three, z is Student's t with two degrees of freedom, 4.3; the upper end also has what they fall short.
     for bootstraps, z in ((3, 4.3), (2000, 1.96)):
-        found = compared(bootstraps=bootstraps, size=20, points=0, orders=(2,)).of("equal size")
-        for row in found:
-            assert (row.value - row.low) / row.standard_error == pytest.approx(z, rel=0.01) or row.low == 0
+        compared_at = compared(bootstraps=bootstraps, size=20, points=0, orders=(2,))
+        totals = {site.name: site.total for site in compared_at.sites}
+        for row in compared_at.of("equal size"):
+            of_few = 1 + 4 / math.sqrt(totals[row.site])
+            reach = (row.value - row.low) / row.standard_error
+            assert reach == pytest.approx(z * of_few, rel=0.01) or row.low == 0
             assert row.high - row.value >= 0.999 * (row.value - row.low)
 
 
