@@ -235,6 +235,15 @@ def test_heaps_and_stairs_lose_nothing(data: Profile, epsilon: str, factor: floa
     assert smooth < factor * first
 
 
+@pytest.mark.drawn(2)
+@each_of("epsilon", ["0.5", "0.1"])
+def test_even_counts_are_found(epsilon: str) -> None:
+    # They lost or gained nothing while each step was expected to lie near its neighbors.
+    counts = 2 * np.ceil(np.random.default_rng(2).lognormal(1.5, 1.5, 2000)).astype(np.int64)
+    first, smooth = errors(Profile.from_counts(counts), epsilon, 8)
+    assert smooth < 0.87 * first
+
+
 @pytest.mark.slow
 @pytest.mark.drawn(2)
 @each_of("counts", [np.random.default_rng(1).poisson(3, 800), np.random.default_rng(1).binomial(12, 0.5, 2000)])

@@ -1,7 +1,7 @@
 """Legs with smooth steps: the fit of the legs of releases, given their noisy sums, or drawn ones.
 
 The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
-:mod:`~anonhist.mechanisms.legs.chain`; of five distributions of steps and two penalties, each run keeps those
+:mod:`~anonhist.mechanisms.legs.chain`; of six distributions of steps and two penalties, each run keeps those
 with the largest evidence, but wide distributions, as that of first fits, unless others have clearly more. In the
 maximization, steps count by the probability that they are ordinary: μ is then the mean of ordinary steps, not of
 cliques and heaps. All rounds but the last are on a coarse grid.
@@ -41,6 +41,8 @@ _DISPERSION = 0.3
 _LEAST_LOG, _MOST_LOG = -30.0, 40.0
 # Least absolute differences are least squares weighted anew, with differences of at least so much.
 _REWEIGHTINGS, _ALIKE = 6, 0.3
+# Where no count is expected, the mean of a step is this share of the curve's.
+_ABSENT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,16 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     # A chain is a run with one of the distributions of steps and, later, one of the penalties.
     runs, kinds = np.divmod(np.arange(many * len(STEPS)), len(STEPS))
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
-    seen = _steps_of(chains, first[noisy.legs_at(runs)])
-    share, settled = np.ones_like(seen), []
+    every = np.array([steps.every for steps in STEPS])
+    seen = _gathered(chains, _steps_of(chains, first[noisy.legs_at(runs)]), every[kinds])
+    is_expected = _expected_at(chains, every[kinds])
+    share, settled = is_expected.astype(np.float64), []
     start, typical = curves.starts(_steps_of(noisy, first))
     coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, start[runs])
     # Among heaps, a first curve through means would take all steps for heavy ones.
     heaped = np.array([steps.heaps for steps in STEPS])[kinds]
     coefficients[heaped] = typical[runs[heaped]]
-    mean = curves.mean(runs, coefficients)
+    mean = curves.mean(runs, coefficients) * np.where(is_expected, 1.0, _ABSENT)
     for number in range(_ROUNDS):
         posterior = LegPosterior(chains, mean, [STEPS[kind] for kind in kinds.tolist()], grid=coarse)
         evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients) + odds[kinds]
@@ -106,8 +110,10 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
             for each in (_steps_of(chains, posterior.legs_of(posterior.means)), posterior.ordinary_share(), mean)
         )
         runs, kinds, chains = runs[kept], kinds[kept], chains.chosen(kept)
+        is_expected = _expected_at(chains, every[kinds])
+        share = share * is_expected
         coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, coefficients[kept])
-        mean = curves.mean(runs, coefficients)
+        mean = curves.mean(runs, coefficients) * np.where(is_expected, 1.0, _ABSENT)
         squares = np.add.reduceat(np.log(mean / before) ** 2, np.cumsum(chains.numbers) - chains.numbers)
         # A run goes on until all its chains have settled, whatever the others do.
         change = _best(runs, np.sqrt(squares / chains.numbers), many)[runs]
@@ -129,6 +135,21 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
         whole = _strictly_falling(legs[chains.legs_at(np.array([best]))])
         found.setdefault(int(runs[best]), SmoothLegs(whole, steps[best], float(error[best])))
     return [found[run] for run in range(many)]
+
+
+def _expected_at(noisy: NoisyLegs, every: Ints) -> Bools:
+    """Return whether each leg's count is among those that its chain expects: multiples of ``every``."""
+    counts = np.arange(1, noisy.group.size + 1) - np.repeat(np.cumsum(noisy.numbers) - noisy.numbers, noisy.numbers)
+    return np.asarray(counts % np.repeat(every, noisy.numbers) == 0)
+
+
+def _gathered(noisy: NoisyLegs, steps: Floats, every: Ints) -> Floats:
+    """Return steps at multiples of ``every`` with those of the counts between."""
+    found, is_expected = steps.copy(), _expected_at(noisy, every)
+    for back in range(1, int(every.max())):
+        at = np.flatnonzero(is_expected & (np.repeat(every, noisy.numbers) > back))
+        found[at] += steps[at - back]
+    return found
 
 
 def _some(
