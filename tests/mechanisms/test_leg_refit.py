@@ -279,7 +279,7 @@ def test_where_noise_dominates_the_expected_error_comes_also_from_runs(epsilon: 
     evidence, error = release.evidence, release.error
     assert evidence is not None
     assert evidence.expected_distance is not None
-    assert 0 <= evidence.posterior_weight < 1
+    assert 0 < evidence.posterior_weight < 1
     assert error.simulations == release.simulations
     assert error.sorted_l1.method != BY_POSTERIOR
     # The value is linear in the posterior's, and moves by the weight.
