@@ -247,6 +247,23 @@ def test_even_counts_are_found(epsilon: str) -> None:
     assert smooth < 0.87 * first
 
 
+@pytest.mark.drawn(2)
+@each_of("share", [1.0, 0.5])
+def test_counts_rounded_to_fives_are_found(share: float) -> None:
+    # Errors rose by up to 23%: among heaps that noise does not hide, steps seemed to lie near their neighbors.
+    if share == 1:
+        data = Profile.from_prevalences(
+            {count: (6 if count % 5 else 60) * 30 // (count + 10) for count in range(1, 150)}
+        )
+    else:
+        rng = np.random.default_rng(3)
+        counts, is_rounded = np.ceil(rng.exponential(30, 4000)), rng.random(4000) < share
+        rounded = np.maximum(5 * np.rint(counts / 5), 5)
+        data = Profile.from_counts(np.where(is_rounded, rounded, counts).astype(np.int64))
+    first, smooth = errors(data, "0.1", 8)
+    assert smooth < 0.87 * first
+
+
 @pytest.mark.slow
 @pytest.mark.drawn(2)
 @each_of("counts", [np.random.default_rng(1).poisson(3, 800), np.random.default_rng(1).binomial(12, 0.5, 2000)])
@@ -272,7 +289,7 @@ def test_the_expected_error_is_that_of_the_posterior() -> None:
     assert 0.9 < np.mean(stated) / np.mean(real) < 1.12
 
 
-@each_of("epsilon", ["0.05", "0.2"])
+@each_of("epsilon", ["0.1", "0.2"])
 def test_where_noise_dominates_the_expected_error_comes_also_from_runs(epsilon: str) -> None:
     data = Profile.from_counts(np.random.default_rng(1).poisson(20, 400))
     release = FrobeniusMechanism(epsilon).release(data, source=SeededSource(1))
