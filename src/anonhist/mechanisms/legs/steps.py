@@ -9,8 +9,8 @@ variance M + v, it is NB(M, α M μ̄), or ordinary with probability (1 − π)^
 
 Ordinary steps are nearly Poisson: α′ is how far the curve of means may be off, for it bends more between its knots if
 it is short. Heaps may be of any size: without them, counts of which each seventh is heaped looked like long runs of
-zeros with rare steps, and their small steps were lost. Where counts are even, or
-people round to fives, the steps of multiples have a curve of their own.
+zeros with rare steps, and their small steps were lost. Where counts are even, or rounded to fives, the steps of
+multiples have a curve of their own.
 """
 
 from __future__ import annotations
