@@ -135,6 +135,15 @@ def test_large_data_get_the_bound_with_the_least_loss() -> None:
     assert choice.draw({1: 10**6}).bound == 1
 
 
+def test_bounds_that_are_far_too_noisy_are_rarely_drawn() -> None:
+    choice = prepare_choice(ChosenBound(1, 100_000), PrivacyUnit.label(max_count=128))
+    pmf = pmf_by_scores(choice.scores({5: 20_000}), choice.rate)
+    drawn = dict(zip((unit.bound for unit in choice.units), pmf.tolist(), strict=True))
+    # A margin in proportion to the bound made bounds above 8 as likely as 1 in 4.
+    assert drawn[8] > 0.9
+    assert drawn[128] < 0.01
+
+
 def test_noise_is_public_and_the_same_in_every_call() -> None:
     asked = ChosenBound("0.5", 5_000, candidates=(1, 4))
     unit = PrivacyUnit.user(max_items=4)
