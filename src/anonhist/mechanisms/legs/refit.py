@@ -86,6 +86,9 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     coarse, fine = max(1, int(_COARSE * scale)), max(1, min(2, int(_TWO * scale)), int(_FINE * scale))
     # A chain is a run with one of the distributions of steps and, later, one of the penalties.
     runs, kinds = np.divmod(np.arange(many * len(STEPS)), len(STEPS))
+    # Fewer than three expected counts do not determine a curve.
+    is_seen = noisy.numbers[runs] > 3 * np.array([steps.every for steps in STEPS])[kinds]
+    runs, kinds = runs[is_seen], kinds[is_seen]
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
     pairs = _CurvePairs(curves, chains, runs, kinds)
     start, typical, low = curves.starts(_steps_of(noisy, first))

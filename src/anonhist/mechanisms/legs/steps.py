@@ -228,5 +228,5 @@ STEPS = (
     Steps("Poisson + heaps", 0.03, 0.1, heaps=True, odds=3.0),
     Steps("Poisson + .3", 0.09, 0.3),
     Steps("Poisson, even counts", 0.003, 0.01, odds=-2.0, every=2),
-    Steps("Poisson, fives", 0.003, 0.01, odds=-2.0, every=5, others=True),
+    Steps("Poisson, fives", 0.003, 0.01, odds=-5.0, every=5, others=True),
 )
