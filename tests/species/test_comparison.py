@@ -202,14 +202,27 @@ def test_beyond_a_sample_order_0_has_no_interval_at_equal_coverage() -> None:
     assert not any("beyond a sample" in warning for warning in within.warnings)
 
 
-def test_order_1_has_an_interval_beyond_a_sample_only_if_much_is_covered() -> None:
-    little, much = Profile.from_counts([9, 4, 2, 1, 1, 1]), Profile.from_counts([20, 9, 9, 4, 3, 2, 1])
-    for profile, shown in ((little, False), (much, True)):
-        sample = ReferenceSample.of(profile)
-        assert (sample.coverage(sample.size) >= 0.9) == shown
-        found = compare_sites({"a": profile}, coverage=sample.coverage(1.5 * sample.size), points=0, bootstraps=3)
-        rows = {row.order: row for row in found.of("equal coverage")}
-        assert [math.isnan(rows[order].low) for order in (0, 1, 2)] == [True, not shown, False]
+@pytest.mark.parametrize(
+    ("counts", "units", "missing"),
+    [
+        ([20, 9, 9, 4, 3, 2, 2, 1], None, [0]),
+        # Six of 26 are labels found once.
+        ([12, 4, 2, 2, 1, 1, 1, 1, 1, 1], None, [0, 1]),
+        ([20, 9, 9, 4, 3, 2, 2, 1], 25, [0]),
+        # One incidence fewer than fifty.
+        ([20, 9, 9, 4, 3, 2, 1, 1], 25, [0, 1, 2]),
+    ],
+)
+def test_at_equal_coverage_intervals_that_hold_too_rarely_are_not_shown(
+    counts: list[int], units: int | None, missing: list[int]
+) -> None:
+    profile = Profile.from_counts(counts)
+    data = profile if units is None else IncidenceFrequencies(units, profile)
+    sample = ReferenceSample.of(data)
+    for size in (1.5 * sample.size, 0.5 * sample.size):
+        rows = compare_sites({"a": data}, coverage=sample.coverage(size), points=0, bootstraps=3).of("equal coverage")
+        hidden = [row.order for row in rows if math.isnan(row.low)]
+        assert hidden == (missing if size > sample.size or len(missing) == 3 else [])
 
 
 def test_few_bootstrap_samples_widen_intervals() -> None:
