@@ -1,9 +1,10 @@
-"""How much worse a privately chosen bound on the rows of each person is than the best one, on twelve distributions.
+"""How much worse a privately chosen bound on the rows of each person or label is than the best, on twelve shapes.
 
 For each distribution of rows per person, the error is the expected sorted ℓ1 distance between a release and the data
 *before* anything was cut: rows cut and noise. The chosen bound is drawn with the usual share of ε, and the release has
 the rest; the best bound is the candidate with the lowest error at the whole ε, which nobody knows. The probability of
-each choice is computed exactly; errors with each bound are means of simulated releases.
+each choice is computed exactly; errors with each bound are means of simulated releases. With ``--unit label`` the rows
+are those of labels (``--max-count auto``), and rows beyond the bound are cut.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Generator = np.random.Generator
 LABELS = 20_000
 MOST = 10_000
 # Items, ε and simulated releases.
-USUAL = [(100_000, "1", 4), (20_000, "0.2", 16)]
+USUAL = {"user": [(100_000, "1", 4), (20_000, "0.2", 16)], "label": [(100_000, "1", 200), (20_000, "0.2", 200)]}
 SHAPES: dict[str, Callable[[Generator, int], Ints]] = {
     "all 5": lambda _, people: np.full(people, 5),
     "geometric, mean 2": lambda rng, people: rng.geometric(0.5, people),
@@ -74,6 +75,22 @@ class Rows:
         kept = (total <= bound) | ((number * bound + start) % total < bound)
         return Profile.from_counts(np.bincount(self.labels[kept], minlength=LABELS))
 
+    def unit(self, bound: int) -> PrivacyUnit:
+        """Return the unit with this bound."""
+        return PrivacyUnit.user(max_items=bound)
+
+
+class Labels(Rows):
+    """Labels with so many rows each: what is beyond a bound is cut."""
+
+    def sample(self, bound: int, rng: Generator) -> Profile:
+        """Return the profile of at most this many rows of each label."""
+        return Profile.from_counts(np.minimum(self.sizes, bound))
+
+    def unit(self, bound: int) -> PrivacyUnit:
+        """Return the unit with this bound."""
+        return PrivacyUnit.label(max_count=bound)
+
 
 class Regret(NamedTuple):
     """The error with a chosen bound over that with the best one, and its standard error."""
@@ -92,8 +109,9 @@ def errors_of(
     """Return the mean distance of releases with each bound from the uncut data, and its standard error."""
     found = []
     for bound in bounds:
-        mechanism, _ = choose(epsilon=str(epsilon), unit=PrivacyUnit.user(max_items=bound))
-        own = [mechanism.simulate(rows.sample(bound, rng), size=1, rng=rng)[0] for _ in range(releases)]
+        mechanism, _ = choose(epsilon=str(epsilon), unit=rows.unit(bound))
+        samples = (mechanism.admit(rows.sample(bound, rng)) for _ in range(releases))
+        own = [mechanism.simulate(each, size=1, rng=rng)[0] for each in samples]
         found.append([sorted_l1(truth, run) for run in own])
     measured = np.array(found, dtype=float)
     return measured.mean(axis=1), measured.std(axis=1, ddof=1) / releases**0.5
@@ -103,7 +121,7 @@ def regret_of(rows: Rows, epsilon: str, items: int, releases: int, rng: Generato
     """Measure one distribution."""
     truth = rows.sample(int(rows.sizes.max()), rng)
     asked = ChosenBound(epsilon, items)
-    choice = prepare_choice(asked, PrivacyUnit.user(max_items=asked.largest))
+    choice = prepare_choice(asked, rows.unit(asked.largest))
     values, many = np.unique(rows.sizes, return_counts=True)
     bounds = [unit.bound for unit in choice.units]
     scores = choice.scores(dict(zip(values.tolist(), many.tolist(), strict=True)))
@@ -127,6 +145,7 @@ def summary(found: list[Regret]) -> str:
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--unit", choices=list(USUAL), default="user", help="whose rows are bounded")
     parser.add_argument("--epsilon", nargs="+", help="with --items: all pairs of them, instead of the usual ones")
     parser.add_argument("--items", type=float, nargs="+")
     parser.add_argument("--expected", type=float, default=1, help="the public guess, in units of the truth")
@@ -136,16 +155,16 @@ def main() -> None:
     if asked.quick:
         asked.items, asked.releases = [200], 2
     pairs = [(int(items), epsilon) for items in asked.items or () for epsilon in asked.epsilon or ["1"]]
-    settings = [(*pair, asked.releases) for pair in pairs] or USUAL
-    print(
-        "| items | ε | rows per person | regret | best bound | likeliest bound | its probability | error of all items |"
-    )
+    settings = [(*pair, asked.releases) for pair in pairs] or USUAL[asked.unit]
+    whose = "person" if asked.unit == "user" else "label"
+    columns = "regret", "best bound", "likeliest bound", "its probability", "error of all items"
+    print(f"| items | ε | rows per {whose} | {' | '.join(columns)} |")
     print("|---|---|---|---|---|---|---|---|")
     for items, epsilon, releases in settings:
         found: list[Regret] = []
         for number, (name, shape) in enumerate(SHAPES.items()):
             rng = np.random.default_rng([20261128, number, items])
-            rows = Rows.draw(shape, items, rng)
+            rows = (Rows if asked.unit == "user" else Labels).draw(shape, items, rng)
             told = regret_of(rows, epsilon, round(asked.expected * items), releases, rng)
             found.append(told)
             bounds = f"{told.best} | {told.likely} | {told.chance:.0%} | {told.share:.2%}"

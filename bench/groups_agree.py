@@ -3,7 +3,8 @@
 Each run releases all levels with equal shares of ε, for items, as ``release --by --levels crossing`` does, and moves
 the numbers until they agree. Rows are paired: the difference is the mean over runs of the error after minus that
 before, ± its standard error. ``contradicted`` is the share of relations that did not hold before; after, all hold.
-Intervals are for k+ counts at k = 1, 2, 5, 10 and 50 and for the number of items.
+Intervals are for k+ counts at k = 1, 2, 5, 10 and 50 and for the number of items. A second table has the norm in which
+profiles are projected: the squared distance Σ_g Σ_k (φ_{g,k+} − truth)² over all levels, and Σ_g (n_g − truth)².
 
 - hierarchies, in which each label lies in one leaf, so totals are sums of groups;
 - "items at random": the pages of Kosarak, each item in one of eight groups, so that most labels are in several;
@@ -21,12 +22,15 @@ import numpy as np
 import anonhist as ah
 from anonhist.catalogue import Levels
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.releases.agreement import curve_of, distance, projected
 from anonhist.releases.relations import Design
 from bundled import DATA
 from hierarchies import level_names, read_leaves, with_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from anonhist.releases.grouped import GroupedRelease
     from hierarchies import Node, Nodes
@@ -77,6 +81,22 @@ def errors(release: GroupedRelease, nodes: Nodes, depth: int) -> tuple[float, fl
     return float(np.mean(off)), float(np.mean(items)), float(np.mean(held))
 
 
+def norms(raw: GroupedRelease, agreed: GroupedRelease, nodes: Nodes, design: Design) -> list[float]:
+    """Return the squared distance of curves before, after the projections and in whole numbers, and that of n twice."""
+    # Levels have equal shares of ε, so equal weights.
+    weights = [1.0] * len(design.levels)
+    before, after = ({node: curve_of(each.profile) for node, each in one.everything.items()} for one in (raw, agreed))
+    truth = {node: curve_of(nodes[node]) for node in before}
+    curves = [distance(each, truth, weights) for each in (before, projected(design, before, weights), after)]
+    items = [sum((each.n - nodes[node].n) ** 2 for node, each in one.everything.items()) for one in (raw, agreed)]
+    return [*curves, *map(float, items)]
+
+
+def mean_of(measured: NDArray[np.float64]) -> str:
+    """Return a mean with its standard error."""
+    return f"{measured.mean():+,.1f} ± {measured.std(ddof=1) / measured.size**0.5:,.1f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=20)
@@ -91,17 +111,19 @@ def main() -> None:
         "| layout | ε | level | error before | difference | error of n before | difference | contradicted | intervals |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
+    in_norm = []
     for name in options.only:
         nodes, names = layout(name, rng)
         data = grouped(nodes)
-        relations = Design(data.groups, data.unit).relations
+        design = Design(data.groups, data.unit)
         for epsilon in options.epsilon:
-            found, broken = [], []
+            found, broken, distances = [], [], []
             for _ in range(options.runs):
                 raw = ah.release_groups(data, epsilon=epsilon, consistent=False)
                 agreed = raw.consistent()
                 drawn = {node: each.profile for node, each in raw.everything.items()}
-                broken.append(np.mean([not relation.holds(drawn) for relation in relations]))
+                broken.append(np.mean([not relation.holds(drawn) for relation in design.relations]))
+                distances.append(norms(raw, agreed, nodes, design))
                 found.append([[errors(each, nodes, at) for at in range(len(names))] for each in (raw, agreed)])
             before, after = np.swapaxes(np.array(found), 0, 1)
             change = after - before
@@ -116,6 +138,14 @@ def main() -> None:
                     f"| {name} | {epsilon} | {level} | {' | '.join(cells)} | {np.mean(broken):.0%} | {held} |",
                     flush=True,
                 )
+            curves, moved, whole, items, adjusted = np.array(distances).T
+            told = f"{curves.mean():,.0f} | {mean_of(moved - curves)} | {mean_of(whole - curves)} | {items.mean():,.0f}"
+            farther = f"{int((moved > curves * (1 + 1e-9)).sum())} of {options.runs}"
+            in_norm.append(f"| {name} | {epsilon} | {told} | {mean_of(adjusted - items)} | {farther} |")
+    columns = "curves before", "projected", "in whole numbers", "n before", "after", "runs projected farther away"
+    print(
+        f"\n| layout | ε | {' | '.join(columns)} |\n|---|---|---|---|---|---|---|---|", *in_norm, sep="\n", flush=True
+    )
     nodes = shared_out(
         rng.multinomial(3_000 if options.quick else 3_000_000, np.full(1000, 0.001)).tolist(), 3_000, rng
     )

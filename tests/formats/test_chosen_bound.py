@@ -10,6 +10,7 @@ from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
 from anonhist.formats.files import read, write
 from anonhist.mechanisms import FrobeniusMechanism, PrevalenceMechanism
+from anonhist.mechanisms.picking import told_of_choice
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.chosen_bound import ChosenBound
@@ -87,7 +88,7 @@ def test_pairs_that_contradict_themselves_are_refused(pair: Release, changed: di
     ],
 )
 def test_a_choice_that_was_changed_is_refused(release: Release, changed: dict[str, object]) -> None:
-    made = replace(release, reason=f"{ASKED.told(release.guarantee.unit)} Nothing else is known.")
+    made = replace(release, reason=f"{told_of_choice(ASKED, release.guarantee.unit)} Nothing else is known.")
     document = to_document(made)
     assert from_document(document).reason == made.reason
     document["mechanism"]["parameters"] |= changed

@@ -89,6 +89,8 @@ def test_a_refused_value_leaves_no_report(tmp_path: Path) -> None:
     with pytest.raises(DataError):
         ONCE.answer(1000, memory=tmp_path / "me.db")
     assert ONCE.answer(999, memory=tmp_path / "me.db")
+    with pytest.raises(DataError):
+        ONCE.answer(1000, memory=tmp_path / "me.db")
 
 
 def test_a_memory_that_cannot_be_used_gives_nothing(tmp_path: Path) -> None:

@@ -100,8 +100,31 @@ def test_draws_have_the_probabilities_that_are_enumerated() -> None:
 
 def test_kept_rows_are_weighed_and_rows_beyond_the_largest_candidate_are_not() -> None:
     choice = choice_with((10, 20, 30))
-    assert choice.losses({1: 4, 3: 2, 5: 1}) == [10 - 7 + 3, 20 - 10 + 6, 30 - 15 + 15]
+    # ε₁ = 1: the margin is m·ln(noise/10), in 64ths, with ln 2 = 44/64 and ln 3 = 70/64.
+    margins = [Fraction(0), Fraction(2 * 44, 64), Fraction(5 * 70, 64)]
+    losses = [7 - 7 + margins[0], 14 - 10 + margins[1], 21 - 15 + margins[2]]
+    assert choice.losses({1: 4, 3: 2, 5: 1}) == losses
     assert choice.losses({9: 1}) == choice.losses({5: 1})
+
+
+def test_units_just_beyond_a_bound_count_one_by_one() -> None:
+    choice = choice_with((10, 10, 10))
+    # Ten users have more than one item, and more than two: ten in a step, 20/4 and 10/3 up to the bound 5.
+    assert choice.scores({3: 10}) == [10, 10, 0]
+    # Noise and margin grow by more than ten from one item to the next: what users have beyond two is not worth it.
+    assert choice_with((10, 10, 110)).scores({3: 10})[1] == 0
+
+
+def test_the_enumeration_finds_a_step_that_counts_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = PreparedChoice._kept
+
+    def doubled(choice: PreparedChoice, bounds: Bounds, places: Any) -> int:
+        found = own(choice, bounds, places)
+        # Three items are a step from two, and no candidate.
+        return found if bounds.items in ASKED.candidates else 2 * found - own(choice, Bounds(2, 1), places)
+
+    monkeypatch.setattr(PreparedChoice, "_kept", doubled)
+    assert max(worst_loss(choice_with(noise)) for noise in NOISES[1:3]) > 1.2
 
 
 def test_large_data_get_the_bound_with_the_least_loss() -> None:
@@ -110,6 +133,15 @@ def test_large_data_get_the_bound_with_the_least_loss() -> None:
     assert choice.draw({5: 200_000}).bound == 8
     assert choice.draw({300: 3_000}).bound == 128
     assert choice.draw({1: 10**6}).bound == 1
+
+
+def test_bounds_that_are_far_too_noisy_are_rarely_drawn() -> None:
+    choice = prepare_choice(ChosenBound(1, 100_000), PrivacyUnit.label(max_count=128))
+    pmf = pmf_by_scores(choice.scores({5: 20_000}), choice.rate)
+    drawn = dict(zip((unit.bound for unit in choice.units), pmf.tolist(), strict=True))
+    # A margin in proportion to the bound made bounds above 8 as likely as 1 in 4.
+    assert drawn[8] > 0.9
+    assert drawn[128] < 0.01
 
 
 def test_noise_is_public_and_the_same_in_every_call() -> None:
@@ -124,7 +156,10 @@ def test_noise_is_public_and_the_same_in_every_call() -> None:
 def test_candidates_that_need_more_than_the_budget_go_whatever_the_data() -> None:
     unit = PrivacyUnit.user(max_items=2**20)
     asked = ChosenBound("0.001", 100, candidates=(1, 2**20))
-    assert prepare_choice(asked, unit).units == [PrivacyUnit.user(max_items=1)]
+    choice = prepare_choice(asked, unit)
+    assert choice.units == [PrivacyUnit.user(max_items=1)]
+    # A release does not say that it was chosen among those, either.
+    assert "was chosen privately among 1, with ε = 0.00025." in str(choice.dearest.reason)
     with pytest.raises(UsageError, match="too small"):
         prepare_choice(replace(asked, epsilon="0.000001"), unit)
 

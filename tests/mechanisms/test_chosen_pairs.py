@@ -1,5 +1,6 @@
 """Bounds on items and groups that are chosen together: what neighbors can change, over all small tables."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -132,15 +133,21 @@ def test_pairs_are_drawn_with_the_probabilities_that_are_enumerated() -> None:
 
 def test_kept_items_are_those_of_the_first_groups() -> None:
     choice = choice_of(asked_for(ADD, (1, 4), (1, 2)), (100,) * 4)
-    # ε₁ = 1: the margin is 3·m·g.
-    assert choice.losses({9: 2}, {3: 1}, {9: 1}) == [100 - 2 + 3, 100 - 8 + 12, 100 - 3 + 6, 100 - 11 + 24]
+    # Equal noise has no margin.
+    assert choice.losses({9: 2}, {3: 1}, {9: 1}) == [70 - 2, 70 - 8, 70 - 3, 70 - 11]
 
 
 @pytest.mark.parametrize("relation", [ADD, SUBSTITUTE])
 @pytest.mark.parametrize("noise", [(0, 0, 0), (1, 2, 4), (9, 0, 3)])
 def test_of_groups_alone_each_counts_as_one(relation: NeighboringRelation, noise: Sequence[int]) -> None:
     choice = choice_of(asked_for(relation, (9,), (1, 2, 4)), noise)
-    assert choice.losses({9: 2}, {3: 1}) == [noise[0] - 2 + 3, noise[1] - 3 + 6, noise[2] - 3 + 12]
+    least = max(1, min(noise))
+    # ε₁ = 1: the margin is g·ln(noise/least), in 64ths.
+    public = [
+        Fraction(7, 10) * own + groups * Fraction(round(64 * math.log(max(own, 1) / least)), 64)
+        for own, groups in zip(noise, (1, 2, 4), strict=True)
+    ]
+    assert choice.losses({9: 2}, {3: 1}) == [public[0] - 2, public[1] - 3, public[2] - 3]
     assert lost(choice, relation) <= 1 + 1e-12
 
 

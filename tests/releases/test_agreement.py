@@ -60,7 +60,7 @@ def noisy(profile: Profile, rng: np.random.Generator, cap: int | None, scale: fl
 
 
 def curves(profiles: Profiles) -> dict[Group, Staircase]:
-    return {group: agreement._curve(each) for group, each in profiles.items()}
+    return {group: agreement.curve_of(each) for group, each in profiles.items()}
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda each: f"{len(each.groups)} of {len(each.levels)}, {each.unit}")
@@ -76,7 +76,7 @@ def test_all_relations_hold_and_the_truth_is_never_farther(design: Design) -> No
         assert found is not None
         check_adjusted(design, found)
         before = distance(curves(raw), curves(truth), weights)
-        projected = agreement._projected(design, curves(raw), weights)
+        projected = agreement.projected(design, curves(raw), weights)
         after = distance(projected, curves(truth), weights)
         assert after <= before * (1 + 1e-9)
         moved += after < before

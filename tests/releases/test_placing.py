@@ -16,7 +16,7 @@ NOTHING = Staircase(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 def curve(counts: list[int]) -> Staircase:
-    return agreement._curve(Profile.from_counts(counts))
+    return agreement.curve_of(Profile.from_counts(counts))
 
 
 def counts_of(found: Staircase) -> list[int]:

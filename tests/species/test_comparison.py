@@ -195,19 +195,45 @@ def test_only_the_lower_end_of_all_species_is_shown() -> None:
 def test_beyond_a_sample_order_0_has_no_interval_at_equal_coverage() -> None:
     rows = compared(orders=(0, 1)).of("equal coverage")
     assert {(row.order, row.kind) for row in rows if math.isnan(row.low)} == {(0, "extrapolated")}
-    assert any("intervals only within samples" in warning for warning in compared().warnings)
+    assert any("At equal coverage beyond a sample" in warning for warning in compared().warnings)
     low = ReferenceSample.of(NORTH).coverage(10)
     within = compared(orders=(0,), coverage=low)
     assert not any(math.isnan(row.low) for row in within.estimates)
-    assert not any("within samples" in warning for warning in within.warnings)
+    assert not any("beyond a sample" in warning for warning in within.warnings)
+
+
+@pytest.mark.parametrize(
+    ("counts", "units", "missing"),
+    [
+        ([20, 9, 9, 4, 3, 2, 2, 1], None, [0]),
+        # Six of 26 are labels found once.
+        ([12, 4, 2, 2, 1, 1, 1, 1, 1, 1], None, [0, 1]),
+        ([20, 9, 9, 4, 3, 2, 2, 1], 25, [0]),
+        # One incidence fewer than fifty.
+        ([20, 9, 9, 4, 3, 2, 1, 1], 25, [0, 1, 2]),
+    ],
+)
+def test_at_equal_coverage_intervals_that_hold_too_rarely_are_not_shown(
+    counts: list[int], units: int | None, missing: list[int]
+) -> None:
+    profile = Profile.from_counts(counts)
+    data = profile if units is None else IncidenceFrequencies(units, profile)
+    sample = ReferenceSample.of(data)
+    for size in (1.5 * sample.size, 0.5 * sample.size):
+        rows = compare_sites({"a": data}, coverage=sample.coverage(size), points=0, bootstraps=3).of("equal coverage")
+        hidden = [row.order for row in rows if math.isnan(row.low)]
+        assert hidden == (missing if size > sample.size or len(missing) == 3 else [])
 
 
 def test_few_bootstrap_samples_widen_intervals() -> None:
     # With three, z is Student's t with two degrees of freedom, 4.3; the upper end also has what they fall short.
     for bootstraps, z in ((3, 4.3), (2000, 1.96)):
-        found = compared(bootstraps=bootstraps, size=20, points=0, orders=(2,)).of("equal size")
-        for row in found:
-            assert (row.value - row.low) / row.standard_error == pytest.approx(z, rel=0.01) or row.low == 0
+        compared_at = compared(bootstraps=bootstraps, size=20, points=0, orders=(2,))
+        totals = {site.name: site.total for site in compared_at.sites}
+        for row in compared_at.of("equal size"):
+            of_few = 1 + 4 / math.sqrt(totals[row.site])
+            reach = (row.value - row.low) / row.standard_error
+            assert reach == pytest.approx(z * of_few, rel=0.01) or row.low == 0
             assert row.high - row.value >= 0.999 * (row.value - row.low)
 
 

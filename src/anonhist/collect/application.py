@@ -39,7 +39,7 @@ Scope = MutableMapping[str, Any]
 _Give = Callable[[Request, Served], Awaitable[Response]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-BODY_SECONDS, _LAST_SECONDS = 10.0, 1.0
+BODY_SECONDS, _LINGER_SECONDS = 10.0, 1.0
 # Of an answer that nobody reads, the server holds two at most.
 _PIECE = 1 << 16
 _RETRY_SECONDS = 5
@@ -140,7 +140,7 @@ class Application:
             # The rest is not read, because that would keep others waiting; and a connection that is closed at once may
             # lose the answer.
             await send({"type": "http.response.body", "body": body, "more_body": True})
-            await asyncio.sleep(_LAST_SECONDS)
+            await asyncio.sleep(_LINGER_SECONDS)
             body = b""
         await send({"type": "http.response.body", "body": body})
 

@@ -19,7 +19,7 @@ from anonhist.catalogue import MECHANISMS, load
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.untrusted import check_version, floats, mapping, member, optional, text, whole
 from anonhist.kinds import RELEASED_BY
-from anonhist.mechanisms.picking import from_parameters
+from anonhist.mechanisms.picking import from_parameters, told_of_choice
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Bounded, FrobeniusCoordinates, Profile
@@ -95,7 +95,7 @@ def check_profile(mechanism: CentralMechanism, profile: Profile, items: int | No
 def check_choice(mechanism: Mechanism, reason: str) -> None:
     """Refuse a reason that states another choice of the bound than the parameters of the mechanism."""
     choice = getattr(mechanism, "bound_choice", None)
-    if choice is not None and CHOSEN in reason and choice.told(mechanism.guarantee.unit) not in reason:
+    if choice is not None and CHOSEN in reason and told_of_choice(choice, mechanism.guarantee.unit) not in reason:
         raise DataError("the reason states another choice of the bound than the parameters of the mechanism")
 
 

@@ -46,6 +46,8 @@ def answer(
         raise UsageError("Name the occasion of the answer if, and only if, there may be several answers.")
     if any("\ud800" <= character <= "\udfff" for character in occasion):
         raise UsageError("The occasion contains half a surrogate pair, which no memory can hold; correct it.")
+    # Whether a value is refused says nothing of what is remembered.
+    collection.survey.check_answers([value])
     # SQLite keeps nothing of databases named "", ":memory:" or "file:…?mode=memory": an absolute path is none of these.
     path = Path(memory).absolute()
     try:

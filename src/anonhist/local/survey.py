@@ -236,6 +236,11 @@ class Survey(Shown, Saved, ABC):
                 fill(start)
         return Reports(self.digest, columns)
 
+    def check_answers(self, values: Any) -> None:
+        """Refuse what :meth:`randomize` would refuse, without drawing anything."""
+        self.check_report_size()
+        self._answers(values)
+
     @property
     def _working_bytes(self) -> int:
         """The approximate number of bytes of memory for drawing one report."""

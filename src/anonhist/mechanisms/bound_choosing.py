@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -15,16 +15,15 @@ from anonhist.mechanisms.planning import zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import PrivacyUnit, short_decimal
-from anonhist.profiles.chosen_bound import MOST_CANDIDATES, ChosenBound, refuse_unit
+from anonhist.profiles.chosen_bound import MOST_CANDIDATES, Bounds, ChosenBound, refuse_unit
 from anonhist.profiles.distances import sorted_l1
 from anonhist.randomness import RandomSource, SystemSource
 
 # Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
 _MOST_SIMULATED = 10**6
 RUNS = 8
-# Chosen by bench/chosen_bounds.py: it makes the draw of a bound that is larger than the best about a fifth as likely. A
-# margin for each doubling of the bound, or the sparse vector technique, erred more where a few units have most items.
-_CAUTION = 3
+# Chosen by bench/chosen_bounds.py: noise counts less than items left out, for which it makes up in part.
+_NOISE_WEIGHT = Fraction(7, 10)
 # Public, so that everybody predicts the same noise.
 _SEED = 20261128
 
@@ -33,12 +32,15 @@ _SEED = 20261128
 class PreparedChoice:
     """A choice, prepared without the data: for each possible unit, the release and its predicted noise.
 
-    With bounds b = (m, g), the loss is ``q_b = noise_b − kept_b + 3·g·m/ε₁``, with ``kept_b = Σ_u Σ_{k≤g}
-    min(T_uk, m)``, T_uk the number of items of unit u in the k-th of its groups: items left out are exactly the sorted
-    ℓ1 distance between the profiles with and without the bounds. The last term is a margin: noise grows more slowly
-    than m, so without it, far too large bounds are drawn often. One unit more, or another in the place of one, changes
-    ``kept_b − kept_c`` by at most ``D_bc`` (:meth:`~anonhist.profiles.chosen_bound.Bounds.apart`; g·|m − m'| with one
-    g), so ``s_b = max(0, max_c (q_b − q_c)/D_bc)`` by at most 1. The bounds are drawn by permute-and-flip
+    With bounds b = (m, g), the loss is ``q_b = p_b − kept_b``, with ``kept_b = Σ_u Σ_{k≤g} min(T_uk, m)``, T_uk the
+    number of items of unit u in the k-th of its groups: items left out are exactly the sorted ℓ1 distance between the
+    profiles with and without the bounds. ``p_b = 0.7·noise_b + g·m·ln(noise_b/noise_least)/ε₁`` is public: a bound with
+    r times the noise of another would err r times as much, and the margin makes it about sqrt(r) times less likely to
+    be drawn in its place. One unit more, or another in the place of one, changes ``kept_b − kept_c`` by at most
+    ``D_bc`` (:meth:`~anonhist.profiles.chosen_bound.Bounds.apart`; g·|m − m'| with one g), so ``s_b = max(0, max_c
+    (q_b − q_c)/D_bc)`` by at most 1. Here c are all candidates, and the steps of b: one item or one group more, with
+    p_c on a straight line to the next candidate. Many units just beyond a bound show in its step: they are too few
+    items to show in twice the bound. The bounds are drawn by permute-and-flip
     (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
 
     If groups alone are chosen, m = 1 in all of this, so that pairs of a label and a group are counted: their loss has a
@@ -80,13 +82,22 @@ class PreparedChoice:
             How many units have each number of items. If groups are chosen, one mapping for the first group of each
             unit, one for the second, and so on.
         """
-        margin, found = _CAUTION / self.asked.spent, []
+        return [self._public[each] - self._kept(each, places) for each in self._public]
+
+    @cached_property
+    def _public(self) -> dict[Bounds, Fraction]:
+        """What the loss of each candidate is before anything is kept: noise that counts in part, and a margin."""
+        least, found = max(1, min(self.noise.values())), {}
         for unit, noise in self.noise.items():
-            most, groups = self.asked.weighed(unit)
-            counted = places if self.asked.group_candidates is None else places[:groups]
-            kept = sum(min(items, most) * units for sizes in counted for items, units in sizes.items())
-            found.append(noise - kept + most * groups * margin)
+            bounds = self.asked.weighed(unit)
+            # In 64ths, so that a machine's last digit of a logarithm decides nothing.
+            growth = Fraction(round(64 * math.log(max(noise, 1) / least)), 64)
+            found[bounds] = _NOISE_WEIGHT * noise + bounds.items * bounds.groups * growth / self.asked.spent
         return found
+
+    def _kept(self, bounds: Bounds, places: Sequence[Mapping[int, int]]) -> int:
+        counted = places if self.asked.group_candidates is None else places[: bounds.groups]
+        return sum(min(items, bounds.items) * units for sizes in counted for items, units in sizes.items())
 
     @property
     def rate(self) -> Fraction:
@@ -95,8 +106,27 @@ class PreparedChoice:
 
     def scores(self, *places: Mapping[int, int]) -> list[Fraction]:
         """Return the score of each candidate, which one unit changes by at most 1; private."""
-        bounds, relation = [self.asked.weighed(unit) for unit in self.releases], self.asked.relation
-        return scores_apart(self.losses(*places), lambda one, other: bounds[one].apart(bounds[other], relation))
+        public, relation = self._public, self.asked.relation
+        kept = {each: self._kept(each, places) for each in public}
+        candidates = [*public]
+        losses = [public[each] - kept[each] for each in candidates]
+        found = scores_apart(losses, lambda one, other: candidates[one].apart(candidates[other], relation))
+        for place, bounds in enumerate(candidates):
+            for step, slope in self._steps(bounds):
+                gained = self._kept(step, places) - kept[bounds]
+                found[place] = max(found[place], (gained - slope) / bounds.apart(step, relation))
+        return found
+
+    def _steps(self, bounds: Bounds) -> Iterator[tuple[Bounds, Fraction]]:
+        """Yield the bounds with one item and with one group more, if a candidate has more, and what is lost by them."""
+        items, groups = bounds
+        wider = [each for each in self._public if each.items > items and each.groups == groups]
+        further = [each for each in self._public if each.groups > groups and each.items == items]
+        for step, larger in ((Bounds(items + 1, groups), wider), (Bounds(items, groups + 1), further)):
+            if larger:
+                following = min(larger)
+                rise = self._public[following] - self._public[bounds]
+                yield step, rise / (sum(following) - sum(bounds))
 
     def draw(self, *places: Mapping[int, int], source: RandomSource | None = None) -> PrivacyUnit:
         """Spend ε₁ once: choose a bound, and return the unit with it.

@@ -160,3 +160,8 @@ def after_choice(choice: ChosenBound, unit: PrivacyUnit) -> tuple[CentralMechani
     else:
         found = mechanism_class(choice.mechanism)
     return found(choice.rest, unit, choice.relation, bound_choice=choice), why
+
+
+def told_of_choice(choice: ChosenBound, unit: PrivacyUnit) -> str:
+    """Return which bound was chosen, and among which that the budget allows."""
+    return choice.told(unit, choice.possible(unit, lambda each: after_choice(choice, each)))

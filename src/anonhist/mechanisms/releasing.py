@@ -13,7 +13,14 @@ from anonhist.catalogue import MechanismName
 from anonhist.errors import UsageError
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.exponential.calibration import FamilyParameters
-from anonhist.mechanisms.picking import MECHANISM_NAMES, after_choice, check_options, choose, named_mechanism
+from anonhist.mechanisms.picking import (
+    MECHANISM_NAMES,
+    after_choice,
+    check_options,
+    choose,
+    named_mechanism,
+    told_of_choice,
+)
 from anonhist.mechanisms.privhist import BudgetShares
 from anonhist.mechanisms.setting import check_profile, check_unit, whole_items
 from anonhist.mechanisms.skeletons import CentralMechanism, Released
@@ -336,7 +343,7 @@ class AskedRelease:
                 f"ε = {short_decimal(choice.epsilon)} and {choice.mechanism!r}."
             )
         made, why = after_choice(choice, read_for)
-        return PreparedRelease(made, f"{choice.told(read_for)} {why}", None, runs)
+        return PreparedRelease(made, f"{told_of_choice(choice, read_for)} {why}", None, runs)
 
     def _own_mechanism(self, share: Fraction, given: Mapping[str, object]) -> CentralMechanism:
         """Return the given mechanism object, or refuse options that it does not take."""

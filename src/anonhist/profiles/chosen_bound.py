@@ -244,9 +244,9 @@ class ChosenBound:
         of_groups = _listed(groups, "group")
         return of_groups if self.is_of_groups_alone else f"{_listed(items, 'item')} in each of {of_groups}"
 
-    def told(self, unit: PrivacyUnit) -> str:
-        """Return what was chosen, in a sentence."""
-        among, spent = self.chosen_of(self.units(unit)), short_decimal(self.spent)
+    def told(self, unit: PrivacyUnit, possible: Iterable[PrivacyUnit]) -> str:
+        """Return what was chosen among possible units, in a sentence."""
+        among, spent = self.chosen_of(possible), short_decimal(self.spent)
         return f"The bound of {self.chosen_of([unit])} {CHOSEN} {among}, with ε = {spent}."
 
     def what(self, kind: str) -> str:

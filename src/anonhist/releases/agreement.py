@@ -45,8 +45,8 @@ def agreed(design: Design, released: Profiles, weights: Sequence[float]) -> dict
     totals = [sum(released[group].n for group in level) for level in design.levels]
     if not design.relations or max(totals) > MOST_COMPARED:
         return None
-    curves = {group: _curve(profile) for group, profile in released.items()}
-    moved = _projected(design, curves, weights)
+    curves = {group: curve_of(profile) for group, profile in released.items()}
+    moved = projected(design, curves, weights)
     numbers = agreed_items(design, released, weights) if design.has_one_table else {}
     whole = _whole(design, moved, numbers)
     return {group: _profile(whole[group], released[group]) for group in released}
@@ -75,7 +75,8 @@ def distance(one: Curves, other: Curves, weights: Sequence[float]) -> float:
     return total
 
 
-def _curve(profile: Profile) -> Staircase:
+def curve_of(profile: Profile) -> Staircase:
+    """Return φ_{k+}."""
     return Staircase(profile.counts, profile.cumulative_prevalence(profile.counts).astype(np.float64))
 
 
@@ -85,7 +86,7 @@ def _profile(curve: Staircase, like: Profile) -> Profile:
     return Profile(curve.ends, reached - np.append(reached[1:], 0), unit=like.unit)
 
 
-def _projected(design: Design, curves: Curves, weights: Sequence[float]) -> Curves:
+def projected(design: Design, curves: Curves, weights: Sequence[float]) -> Curves:
     """Return the curves, projected in turn until all relations nearly hold, or for a fixed number of rounds."""
     found = dict(curves)
     for _ in range(_ROUNDS):
@@ -246,7 +247,7 @@ def _most(design: Design, found: Curves, group: Group) -> Staircase | None:
     bounds = []
     if group in design.sums:
         parts = [_profile(found[part], _NONE) for part in design.sums[group]]
-        together = _curve(total_of(parts))
+        together = curve_of(total_of(parts))
         bounds.append(Staircase(times(together.ends, len(parts)), together.heights))
     for totals, parts_of_level in design.level_sums:
         # Levels above come later, and are kept from being less.

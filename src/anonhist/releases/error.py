@@ -83,9 +83,10 @@ class ReleaseError:
     sorted_l1
         Expected sorted ℓ1 distance in items: the mean by the posterior of the noisy values, if
         :attr:`~anonhist.releases.Evidence.expected_distance` has one; its interval is :attr:`expected_range`, and its
-        standard error that of a normal interval as wide. Otherwise the mean over the runs on R. If the mean over the
-        runs on the empty profile is larger, noise dominates, and the value is that mean, but at most 1.1 times the
-        first; it is always at least ⅝ of the second, and multiplied by the share that releases err of runs
+        standard error that of a normal interval as wide. Where its weight w is below one, the value is w times that
+        mean plus 1 − w times that of runs, the mean over the runs on R. If the mean over the runs on the empty profile
+        is larger, noise dominates, and that of runs is the latter, but at most 1.1 times the first; it is always at
+        least ⅝ of the second, and multiplied by the share that releases err of runs
         (:attr:`~anonhist.releases.Evidence.runs_shares`). Its ``standard_error`` is that of the mean. None if nothing
         was simulated.
     simulations
@@ -372,17 +373,19 @@ def simulate_error(
     # Identical runs do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, *(float(np.std(each.distances, ddof=1)) / runs**0.5 for each in found))
     least_share, share = runs_shares(mechanism, evidence)
-    expected = expected_distance(share * compromise(*means), share * spread, runs)
+    mean, spread = _with_posterior(share * compromise(*means), share * spread, evidence)
+    expected = expected_distance(mean, spread, runs)
     error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
     )
     error = _with_items(_with_bands(error, evidence), profile, max(each.items for each in found))
-    least = least_share * compromise(means[0] - found[0].added, *means[1:])
+    least = min(least_share * compromise(means[0] - found[0].added, *means[1:]), mean)
     told = by_factors(expected, least, is_sure=error.has_k_plus_intervals)
     bound = None if evidence is None else evidence.distance_bound
-    if evidence is not None and bound is not None and evidence.expected_distance is not None:
-        told = around_posterior(evidence.expected_distance, expected, bound)
-        expected = by_posterior(evidence.expected_distance, told)
+    by_noise = evidence.expected_distance if evidence is not None and evidence.needs_no_runs else None
+    if bound is not None and by_noise is not None:
+        told = around_posterior(by_noise, expected, bound)
+        expected = by_posterior(by_noise, told)
         error = replace(error, sorted_l1=expected)
     elif bound is not None:
         told = told[0], max(expected.interval[1], bound)
@@ -398,6 +401,14 @@ def simulate_error(
     if evidence is None or evidence.prevalences is None:
         return error
     return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
+
+
+def _with_posterior(mean: float, spread: float, evidence: Evidence | None) -> tuple[float, float]:
+    """Return a mean of runs and its standard error, or those of the mixture with the posterior's if both count."""
+    if evidence is None or evidence.expected_distance is None or evidence.needs_no_runs:
+        return mean, spread
+    weight = evidence.posterior_weight
+    return (1 - weight) * mean + weight * evidence.expected_distance, (1 - weight) * spread
 
 
 def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:

@@ -85,8 +85,8 @@ class Evidence:
     data do not have the assumed shape, and the error of the release is larger than that of the runs. ``distance_bound``
     ≥ 0 is an estimated upper bound of the mean sorted ℓ1 distance, in items, for data of any shape.
     ``expected_distance`` is this mean by the posterior of the noisy values. All three are None if the mechanism does
-    not report them. Without the last, the mean is that of runs times the second of ``runs_shares``, which is not one if
-    runs take another fit; the first is for the least mean that is likely.
+    not report them. The last counts with ``posterior_weight``, from 0 to 1; the rest is the mean of runs times the
+    second of ``runs_shares``, which is not one if runs take another fit; the first is for the least likely mean.
     """
 
     band: KPlusBand
@@ -96,7 +96,13 @@ class Evidence:
     items: tuple[int, int] | None = None
     distance_bound: float | None = None
     expected_distance: float | None = None
+    posterior_weight: float = 1.0
     runs_shares: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def needs_no_runs(self) -> bool:
+        """Whether the mean is that by the posterior alone."""
+        return self.expected_distance is not None and self.posterior_weight == 1
 
 
 @runtime_checkable

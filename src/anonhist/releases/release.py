@@ -240,7 +240,7 @@ class Release(OneRelease):
     @property
     def _error_runs(self) -> int:
         """The number of runs behind the error: few if the noisy values give the expected distance."""
-        is_known = self.evidence is not None and self.evidence.expected_distance is not None
+        is_known = self.evidence is not None and self.evidence.needs_no_runs
         return min(self.simulations, LEAST_RUNS) if is_known else self.simulations
 
     def resimulate(self) -> tuple[Profile, ...]:

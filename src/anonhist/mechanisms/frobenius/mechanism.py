@@ -207,32 +207,32 @@ def evidence_of(released: Sequence[Profile], fits: Fits, *, epsilon: float) -> l
     items = of_rows(numbers, counted, epsilon)
     misfits = unsmoothed_misfit(fits.arms, fits.first, arms.beside(legs))
     bounds = distance_bounds(guess.sizes.tolist(), noisy, misfits, epsilon=epsilon)
-    told = zip(bands, misfits, prevalences, items, bounds, fits.expected, strict=True)
+    # The larger the noise, the more the posterior trusts its priors: too much, below so many noise scales.
+    weights = np.clip(epsilon * noisy.sizes / SIZE_IS_ENOUGH, 0, 1).tolist()
+    told = zip(bands, misfits, prevalences, items, bounds, fits.expected, weights, strict=True)
     return [
         Evidence(
             *(band, misfit, singles),
             items=ends,
             distance_bound=bound,
             expected_distance=expected,
-            runs_shares=RUNS_SHARES if expected is None else (1.0, 1.0),
+            posterior_weight=weight,
+            runs_shares=(1.0, 1.0) if weight == 1 else RUNS_SHARES,
         )
-        for band, misfit, singles, ends, bound, expected in told
+        for band, misfit, singles, ends, bound, expected, weight in told
     ]
 
 
-def _fits(
-    places: Ints, noisy: NoisyCoordinates, found: list[Medians], anew: list[SmoothLegs | None] | None, *, epsilon: float
-) -> Fits:
+def _fits(places: Ints, noisy: NoisyCoordinates, found: list[Medians], anew: list[SmoothLegs | None] | None) -> Fits:
     """Put the fits of a batch together, with legs that were fitted anew, where they were; None for first fits only."""
     arms, first = [each.arms for each in found], [each.legs for each in found]
     if anew is None:
         return Fits(places, noisy, arms, first, first, [None] * len(found))
-    legs, expected = [], []
-    for size, each, smooth in zip(noisy.sizes, found, anew, strict=True):
+    legs: list[Ints] = []
+    expected: list[float | None] = []
+    for each, smooth in zip(found, anew, strict=True):
         legs.append(each.legs if smooth is None else smooth.legs)
-        apart = each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error)
-        # If noise dominates, the posterior trusts its priors too much.
-        expected.append(apart if epsilon * size >= SIZE_IS_ENOUGH else None)
+        expected.append(each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error))
     return Fits(places, noisy, arms, legs, first, expected)
 
 
@@ -389,10 +389,10 @@ class FrobeniusMechanism(AdditiveMechanism):
             batches.append((places, noisy, found))
             first += [each.legs for each in found]
         if first_only:
-            return [_fits(*batch, None, epsilon=epsilon) for batch in batches]
+            return [_fits(*batch, None) for batch in batches]
         seen = [each for _, noisy, _ in batches for each in zip(noisy.legs.sums, noisy.legs.begins, strict=True)]
         anew = iter(refitted(first, seen, epsilon=epsilon))
-        return [_fits(*batch, [*islice(anew, len(batch[0]))], epsilon=epsilon) for batch in batches]
+        return [_fits(*batch, [*islice(anew, len(batch[0]))]) for batch in batches]
 
     def _published(self, fits: Fits) -> list[Profile]:
         """Return the published profile of each run."""

@@ -137,8 +137,8 @@ _DEVIATIONS = 2.0
 class Fits:
     """Fits to the noisy coordinates of the groups at these positions, each with as many arms as legs.
 
-    ``first`` are the legs of the first fits, and ``expected`` the sorted ℓ1 distances expected by the posterior, where
-    they can be trusted.
+    ``first`` are the legs of the first fits, and ``expected`` the sorted ℓ1 distances expected by the posterior, if
+    there are other fits.
     """
 
     places: Ints

@@ -1,7 +1,7 @@
 """Legs with smooth steps: the fit of the legs of releases, given their noisy sums, or drawn ones.
 
 The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
-:mod:`~anonhist.mechanisms.legs.chain`; of five distributions of steps and two penalties, each run keeps those
+:mod:`~anonhist.mechanisms.legs.chain`; of seven distributions of steps and two penalties, each run keeps those
 with the largest evidence, but wide distributions, as that of first fits, unless others have clearly more. In the
 maximization, steps count by the probability that they are ordinary: μ is then the mean of ordinary steps, not of
 cliques and heaps. All rounds but the last are on a coarse grid.
@@ -40,7 +40,9 @@ _FIRST_PENALTY, _PENALTIES = 1.0, np.array([3.0, 0.1])
 _DISPERSION = 0.3
 _LEAST_LOG, _MOST_LOG = -30.0, 40.0
 # Least absolute differences are least squares weighted anew, with differences of at least so much.
-_REWEIGHTINGS, _ALIKE = 6, 0.3
+_REWEIGHTINGS, _ALIKE, _ABOVE = 6, 0.3, 0.2
+# Where no count is expected, the mean of a step is this share of the curve's.
+_ABSENT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -84,18 +86,22 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     coarse, fine = max(1, int(_COARSE * scale)), max(1, min(2, int(_TWO * scale)), int(_FINE * scale))
     # A chain is a run with one of the distributions of steps and, later, one of the penalties.
     runs, kinds = np.divmod(np.arange(many * len(STEPS)), len(STEPS))
+    # Fewer than three expected counts do not determine a curve.
+    is_seen = noisy.numbers[runs] > 3 * np.array([steps.every for steps in STEPS])[kinds]
+    runs, kinds = runs[is_seen], kinds[is_seen]
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
-    seen = _steps_of(chains, first[noisy.legs_at(runs)])
+    pairs = _CurvePairs(curves, chains, runs, kinds)
+    start, typical, low = curves.starts(_steps_of(noisy, first))
+    seen = pairs.gathered(_steps_of(chains, first[noisy.legs_at(runs)]), low[runs])
     share, settled = np.ones_like(seen), []
-    start, typical = curves.starts(_steps_of(noisy, first))
-    coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, start[runs])
+    coefficients = pairs.fit(seen, share, dispersions[kinds], penalty, np.hstack((start, low))[runs], is_first=True)
     # Among heaps, a first curve through means would take all steps for heavy ones.
     heaped = np.array([steps.heaps for steps in STEPS])[kinds]
-    coefficients[heaped] = typical[runs[heaped]]
-    mean = curves.mean(runs, coefficients)
+    coefficients[heaped] = np.hstack((typical, typical))[runs[heaped]]
+    mean = pairs.mean(coefficients)
     for number in range(_ROUNDS):
         posterior = LegPosterior(chains, mean, [STEPS[kind] for kind in kinds.tolist()], grid=coarse)
-        evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients) + odds[kinds]
+        evidence = posterior.log_evidence + pairs.log_prior(share, penalty, coefficients) + odds[kinds]
         kept = np.flatnonzero(evidence >= _best(runs, evidence, many)[runs] - (_BEHIND if number else _FAR_BEHIND))
         if not number:
             kept = np.repeat(kept, len(_PENALTIES))
@@ -106,8 +112,9 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
             for each in (_steps_of(chains, posterior.legs_of(posterior.means)), posterior.ordinary_share(), mean)
         )
         runs, kinds, chains = runs[kept], kinds[kept], chains.chosen(kept)
-        coefficients = curves.fit(runs, seen, share, dispersions[kinds], penalty, coefficients[kept])
-        mean = curves.mean(runs, coefficients)
+        pairs = _CurvePairs(curves, chains, runs, kinds)
+        coefficients = pairs.fit(seen, share, dispersions[kinds], penalty, coefficients[kept])
+        mean = pairs.mean(coefficients)
         squares = np.add.reduceat(np.log(mean / before) ** 2, np.cumsum(chains.numbers) - chains.numbers)
         # A run goes on until all its chains have settled, whatever the others do.
         change = _best(runs, np.sqrt(squares / chains.numbers), many)[runs]
@@ -118,11 +125,13 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
             break
         runs, kinds, penalty, coefficients, share, mean = _some(chains, np.flatnonzero(going), *state)
         chains = noisy.chosen(runs)
+        pairs = _CurvePairs(curves, chains, runs, kinds)
     runs, kinds, penalty, coefficients, share, mean = (np.concatenate(each) for each in zip(*settled, strict=True))
     steps = [STEPS[kind] for kind in kinds.tolist()]
     chains = noisy.chosen(runs)
+    pairs = _CurvePairs(curves, chains, runs, kinds)
     posterior = LegPosterior(chains, mean, steps, grid=fine)
-    evidence = posterior.log_evidence + curves.log_prior(runs, share, penalty, coefficients) + odds[kinds]
+    evidence = posterior.log_evidence + pairs.log_prior(share, penalty, coefficients) + odds[kinds]
     legs, error = posterior.legs_of(posterior.medians), posterior.expected_error()
     found: dict[int, SmoothLegs] = {}
     for best in np.flatnonzero(evidence == _best(runs, evidence, many)[runs]).tolist():
@@ -185,16 +194,22 @@ class _Curves:
             self._ridge[at, :many, :many] = 1e-8 * np.eye(many)
         self._rank = np.array([designs[number].shape[1] - 2 for number in numbers.tolist()])
 
-    def starts(self, steps: Floats) -> tuple[Floats, Floats]:
-        """Return coefficients for the logarithms of the steps of all runs: least squares, and least |differences|."""
+    def starts(self, steps: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return coefficients for the logarithms of the steps of all runs.
+
+        They are those of least squares, of least |differences|, and of a curve that a fifth of the steps lie below.
+        """
         runs, weight = np.arange(self._numbers.size), np.ones(self._basis.shape[:2])
         seen, penalty = self._padded(runs, np.log(np.maximum(steps, 0) + 0.5)), np.full(runs.size, _FIRST_PENALTY)
         found = [_solved(self._precision(runs, weight, penalty), self._basis, seen)]
-        for _ in range(_REWEIGHTINGS):
-            apart = np.abs(seen - (self._basis @ found[-1][:, :, None])[:, :, 0])
-            weight = 1 / np.maximum(apart, _ALIKE)
-            found.append(_solved(self._precision(runs, weight, penalty), self._basis, weight * seen))
-        return found[0], found[-1]
+        for above in (0.5, _ABOVE):
+            last = found[0]
+            for _ in range(_REWEIGHTINGS):
+                apart = seen - (self._basis @ last[:, :, None])[:, :, 0]
+                weight = 2 * np.where(apart > 0, above, 1 - above) / np.maximum(np.abs(apart), _ALIKE)
+                last = _solved(self._precision(runs, weight, penalty), self._basis, weight * seen)
+            found.append(last)
+        return found[0], found[1], found[2]
 
     def fit(
         self, runs: Ints, steps: Floats, share: Floats, dispersion: Floats, penalty: Floats, coefficients: Floats
@@ -251,6 +266,68 @@ class _Curves:
         table = np.zeros((runs.size, self._basis.shape[1]))
         table[np.arange(table.shape[1]) < numbers[:, None] - 1] = np.delete(values, np.cumsum(numbers) - 1)
         return table
+
+
+class _CurvePairs:
+    """The two curves of each chain: of the counts that it expects, multiples of some number, and of all others.
+
+    Where there are no others, their mean is next to nothing. Coefficients of both are side by side.
+    """
+
+    def __init__(self, curves: _Curves, chains: NoisyLegs, runs: Ints, kinds: Ints) -> None:
+        self._curves, self._runs, self._numbers = curves, runs, chains.numbers
+        begins = np.cumsum(chains.numbers) - chains.numbers
+        counts = np.arange(1, chains.group.size + 1) - np.repeat(begins, chains.numbers)
+        self._every = np.repeat(np.array([steps.every for steps in STEPS])[kinds], chains.numbers)
+        self._is_expected = counts % self._every == 0
+        has_others = np.array([steps.others for steps in STEPS])[kinds]
+        self._has_others = np.repeat(has_others, chains.numbers)
+        self._both, self._legs = np.flatnonzero(has_others), np.flatnonzero(self._has_others)
+
+    def gathered(self, steps: Floats, typical: Floats) -> Floats:
+        """Return steps, those at expected counts with what others have beyond their curve: noise may have moved it."""
+        beyond = steps - np.where(self._has_others, self._curves.mean(self._runs, typical), 0.0)
+        found = steps.copy()
+        for back in range(1, int(self._every.max())):
+            at = np.flatnonzero(self._is_expected & (self._every > back))
+            found[at] += beyond[at - back]
+        return found
+
+    def fit(
+        self,
+        steps: Floats,
+        share: Floats,
+        dispersion: Floats,
+        penalty: Floats,
+        coefficients: Floats,
+        *,
+        is_first: bool = False,
+    ) -> Floats:
+        """Return coefficients as those of :class:`_Curves`, for both curves; at first, the other one stays."""
+        expected, others = np.hsplit(coefficients, 2)
+        expected = self._curves.fit(self._runs, steps, share * self._is_expected, dispersion, penalty, expected)
+        if not is_first and (at := self._both).size:
+            given = self._runs[at], steps[self._legs], (share * ~self._is_expected)[self._legs]
+            others[at] = self._curves.fit(*given, dispersion[at], penalty[at], others[at])
+        return np.hstack((expected, others))
+
+    def mean(self, coefficients: Floats) -> Floats:
+        """Return μ for all legs of all chains."""
+        expected, others = np.hsplit(coefficients, 2)
+        mean = self._curves.mean(self._runs, expected)
+        between = _ABSENT * mean
+        if self._both.size:
+            between[self._legs] = self._curves.mean(self._runs[self._both], others[self._both])
+        return np.where(self._is_expected, mean, between)
+
+    def log_prior(self, share: Floats, penalty: Floats, coefficients: Floats) -> Floats:
+        """Return the logarithm of the prior of both curves."""
+        expected, others = np.hsplit(coefficients, 2)
+        found = self._curves.log_prior(self._runs, share * self._is_expected, penalty, expected)
+        if (at := self._both).size:
+            weight = (share * ~self._is_expected)[self._legs]
+            found[at] += self._curves.log_prior(self._runs[at], weight, penalty[at], others[at])
+        return found
 
 
 def _design(number: int) -> Floats:

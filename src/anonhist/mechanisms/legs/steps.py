@@ -1,4 +1,4 @@
-"""How the steps of legs vary about a smooth mean: five distributions.
+"""How the steps of legs vary about a smooth mean: seven distributions.
 
 Legs fall by leg_c − leg_{c+1} = 1 + φ_c, where φ_c is the number of labels with count c. The step of ℓ adjacent legs is
 the sum N of their φ_c, with mean M = Σ μ_c and μ̄ = M/ℓ. With NB(M, v) the negative binomial distribution of mean M and
@@ -9,7 +9,8 @@ variance M + v, it is NB(M, α M μ̄), or ordinary with probability (1 − π)^
 
 Ordinary steps are nearly Poisson: α′ is how far the curve of means may be off, for it bends more between its knots if
 it is short. Heaps may be of any size: without them, counts of which each seventh is heaped looked like long runs of
-zeros with rare steps, and their small steps were lost.
+zeros with rare steps, and their small steps were lost. Where counts are even, or rounded to fives, the steps of
+multiples have a curve of their own.
 """
 
 from __future__ import annotations
@@ -135,6 +136,7 @@ class Steps:
     """One distribution: of dispersion α, or Poisson steps, heavy with probability π, perhaps in heaps of any size.
 
     The dispersion of Poisson steps weighs them in fits of their mean. ``odds`` are log odds before any value is seen.
+    Multiples of ``every`` have a curve of their own; ``others`` says whether there are other counts.
     """
 
     name: str
@@ -142,6 +144,8 @@ class Steps:
     heavy: float | None = None
     heaps: bool = False
     odds: float = 0.0
+    every: int = 1
+    others: bool = False
 
     def parts(self, mean: Floats, legs: Floats, doubt: Floats) -> Iterator[Part]:
         """Yield the parts of the steps of groups of so many legs with these means, the ordinary one first.
@@ -223,4 +227,6 @@ STEPS = (
     Steps("Poisson + .01", 0.003, 0.01),
     Steps("Poisson + heaps", 0.03, 0.1, heaps=True, odds=3.0),
     Steps("Poisson + .3", 0.09, 0.3),
+    Steps("Poisson, even counts", 0.003, 0.01, odds=-2.0, every=2),
+    Steps("Poisson, fives", 0.003, 0.01, odds=-5.0, every=5, others=True),
 )
