@@ -197,6 +197,25 @@ def test_answers_wait_for_the_disk(bench: Bench, collection: Collection, monkeyp
     assert seen == [1]
 
 
+def test_a_repeated_request_waits_for_the_disk_as_a_new_one(
+    bench: Bench, collection: Collection, tmp_path: Path
+) -> None:
+    (line,) = lines_of(collection, ["bus"])
+
+    async def twice(writer: Writer) -> list[int]:
+        sizes = []
+        for _ in range(2):
+            answer = writer.submit(bench.served, bench.line(line), len(line))
+            assert answer is not None
+            await answer
+            sizes.append((tmp_path / "c.db-wal").stat().st_size)
+        return sizes
+
+    before, after = bench.run(twice)
+    assert after > before
+    assert bench.tally().users == 1
+
+
 def test_a_database_that_fails_refuses_and_is_used_again(
     bench: Bench, collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

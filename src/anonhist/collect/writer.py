@@ -237,9 +237,12 @@ class Writer:
         is_new = np.zeros(len(group), dtype=np.bool_)
         is_new[[first[each] for each in new]] = True
         chosen = np.repeat(is_new, rows)[good]
-        has_looked = bool(chosen.any()) and self._add(
-            ours, served, head, reports if chosen.all() else reports.rows(chosen)
-        )
+        if chosen.any():
+            has_looked = self._add(ours, served, head, reports if chosen.all() else reports.rows(chosen))
+        else:
+            has_looked = False
+            # So that an answer waits for the disk, whether its identifier is new or repeated.
+            ours.set_head(served.number, head)
         answers = [(each, counted_answer(each.line.rows, wrong)) for each, wrong in zip(group, refused, strict=True)]
         seen = Seen(served, len(bad) + len(strangers), int(chosen.size - chosen.sum()), has_looked)
         return [*strangers, *answers], seen
