@@ -241,8 +241,8 @@ class Writer:
             has_looked = self._add(ours, served, head, reports if chosen.all() else reports.rows(chosen))
         else:
             has_looked = False
-            # So that an answer waits for the disk, whether its identifier is new or repeated.
-            ours.set_head(served.number, head)
+            # An answer waits for the disk, whether its identifier is new or repeated.
+            ours.write_something()
         answers = [(each, counted_answer(each.line.rows, wrong)) for each, wrong in zip(group, refused, strict=True)]
         seen = Seen(served, len(bad) + len(strangers), int(chosen.size - chosen.sum()), has_looked)
         return [*strangers, *answers], seen
