@@ -47,8 +47,8 @@ anonhist diff june.json july.json --group spring
 @click.option(
     "--independent-samples",
     is_flag=True,
-    help="Compare what the data were drawn from, not the data: only if both are independent samples. A panel, windows "
-    "that overlap and the same data twice are none.",
+    help="Compare what the data were drawn from, not the data: only if both are independent samples of independent "
+    "items. Items of one person that are alike, a panel, windows that overlap and the same data twice are none.",
 )
 @output_options(
     click.option(
@@ -67,7 +67,7 @@ def diff(
     FIRST and SECOND are .json or .parquet files from 'anonhist release' of one kind, unit and bound. Comparing them
     costs no budget; for people in both, their budgets add up.
 
-    The statement is about these data, and holds even if the same people are in both.
+    By default, the statement is about these data, and holds even if the same people are in both.
     """
     counts = None if thresholds is None else _counts(thresholds)
     destination = outputs.for_estimate(first, second, what="A difference is")._replace(target=outputs.output)

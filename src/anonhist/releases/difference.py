@@ -31,8 +31,8 @@ _COVERS = {
 _CANNOT = {
     "data": "The intervals cover the noise of both releases alone: they are about these data, not what they came from.",
     "distribution": (
-        "This holds only if the two samples were drawn independently: not for a panel, for windows that overlap, or "
-        "for the same data twice."
+        "This holds only if all items were drawn independently: not if those of one person are alike, nor for a panel, "
+        "for windows that overlap, or for the same data twice."
     ),
 }
 
@@ -165,8 +165,9 @@ def compare_releases(
         The counts k of φ_{k+} and φ_r, each ≥ 1; by default 1 to 10 (φ_r only there), then 20, 50, 100, … up to the
         largest released count.
     of
-        ``"data"``: whether these data sets differ. ``"distribution"``: whether their sources do; only if both samples
-        were drawn independently, which no panel, no overlapping window and no second release of the same data is.
+        ``"data"``: whether these data sets differ. ``"distribution"``: whether their sources do; only if all items of
+        both were drawn independently: not if those of one person are alike, nor for a panel, for windows that overlap,
+        or for the same data twice.
     names
         What the two are called in tables and figures.
 
