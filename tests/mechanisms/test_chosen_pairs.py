@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
@@ -173,6 +174,15 @@ def test_candidates_beyond_all_groups_mean_all_of_them() -> None:
     assert asked.in_groups(3).group_candidates == (1, 2, 3)
     assert asked.in_groups(20) == asked
     assert asked.units(PrivacyUnit.label(max_count=1))[0].in_one_group
+
+
+@pytest.mark.parametrize(("candidates", "number"), [((1, 2, 4), 1), ((4, 8), 3)])
+def test_groups_that_leave_no_choice_are_named(candidates: Sequence[int], number: int) -> None:
+    asked = ChosenBound(1, 100, candidates=(9,), group_candidates=candidates)
+    with pytest.raises(UsageError, match=rf"every candidate means {number}\."):
+        asked.in_groups(number)
+    # How many items count is still a choice.
+    assert replace(asked, candidates=(1, 9)).in_groups(number).group_candidates == (number,)
 
 
 @pytest.mark.parametrize(

@@ -229,10 +229,21 @@ class ChosenBound:
         return Bounds(1 if self.is_of_groups_alone else unit.bound, unit.groups)
 
     def in_groups(self, number: int) -> Self:
-        """Return the same request if there are only this many groups: a larger candidate means all of them."""
+        """Return the same request if there are only this many groups: a larger candidate means all of them.
+
+        Raises
+        ------
+        UsageError
+            If nothing is left to choose.
+        """
         if self.group_candidates is None:
             return self
         fewer = sorted({min(each, number) for each in self.group_candidates})
+        if len(fewer) == len(self.candidates) == 1:
+            raise UsageError(
+                f"There is nothing to choose: of {number:,} group{'' if number == 1 else 's'}, every candidate means "
+                f"{fewer[0]:,}. Give that number as `max_groups_per_label`."
+            )
         return replace(self, group_candidates=tuple(fewer))
 
     def chosen_of(self, units: Iterable[PrivacyUnit]) -> str:
