@@ -178,6 +178,17 @@ def test_what_a_small_sample_says_too_little_about_has_no_interval() -> None:
     assert not any("no interval" in warning for warning in compared().warnings)
 
 
+def test_species_that_are_everywhere_do_not_tell_how_many_rare_ones_there_are() -> None:
+    def orders_without(rare: int) -> set[float]:
+        # Three species in 18 of 30 units each, and rare ones in one each.
+        data = IncidenceFrequencies(30, Profile.from_counts([18] * 3 + [1] * rare))
+        low = ReferenceSample.of(data).coverage(10)
+        found = compare_sites({"a": data}, orders=(0, 1), coverage=low, points=0, bootstraps=5)
+        return {row.order for row in found.of("equal coverage") if math.isnan(row.low)}
+
+    assert (orders_without(49), orders_without(50)) == ({0}, set())
+
+
 def test_only_the_lower_end_of_all_species_is_shown() -> None:
     rows = [row for row in compared(orders=(0, 1)).of("asymptote") if row.order == 0]
     assert {row.high for row in rows} == {math.inf}
@@ -208,9 +219,9 @@ def test_beyond_a_sample_order_0_has_no_interval_at_equal_coverage() -> None:
         ([20, 9, 9, 4, 3, 2, 2, 1], None, [0]),
         # Six of 26 are labels found once.
         ([12, 4, 2, 2, 1, 1, 1, 1, 1, 1], None, [0, 1]),
-        ([20, 9, 9, 4, 3, 2, 2, 1], 25, [0]),
+        ([10, 9, 9, 8, 4, 3, 3, 2, 1, 1], 25, [0]),
         # One incidence fewer than fifty.
-        ([20, 9, 9, 4, 3, 2, 1, 1], 25, [0, 1, 2]),
+        ([10, 9, 9, 8, 4, 3, 2, 2, 1, 1], 25, [0, 1, 2]),
     ],
 )
 def test_at_equal_coverage_intervals_that_hold_too_rarely_are_not_shown(

@@ -35,15 +35,17 @@ _NO_COMMON = (
     "{high!r:.80} is expected to cover more than twice the sample of site {low!r:.80}. Compare at equal sizes."
 )
 # Below this coverage of the sample, intervals of asymptotes of order 1 and 2 were seen to be too short, and those of
-# order 1 at equal coverage beyond the sample. So were all at equal coverage from fewer incidences.
-_ENOUGH, _FEWEST = 0.9, 50
+# order 1 at equal coverage beyond the sample. So were all at equal coverage from fewer incidences, and those of order 0
+# from fewer of species in at most so many units: a few species that are everywhere do not tell of the rare ones.
+_ENOUGH, _FEWEST, _INFREQUENT = 0.9, 50, 10
 _TOO_LITTLE = (
     "Asymptotes of order 1 and 2 have no interval for {sites}: less than 90% of the community seems to be covered, and "
     "how far values are off is then not known."
 )
 _WITHIN = (
     "At equal coverage beyond a sample, intervals are left out for order 0, and for order 1 if the sample covers less "
-    "than 90%; all are from fewer than 50 incidences. They held the truth too rarely."
+    "than 90%; all are from fewer than 50 incidences, for order 0 of species in at most 10 units. They held the truth "
+    "too rarely."
 )
 # Errors of a community that is guessed from few observations are too small: intervals that are wider by 4/√n held the
 # truth in 90% or more of 60 runs for each of 16 communities of 100 individuals or 30 units
@@ -214,8 +216,8 @@ def compare_sites(
     average, at least 0, and z wider if there are few of them. Up to twice a sample they are wider by 4/√n, n being all
     individuals or incidences. At equal coverage, each bootstrap sample is brought to that coverage; beyond a sample
     there is no interval of order 0, and none of order 1 if it covers less than 90%; from fewer than 50 incidences,
-    there is none at all. Of the asymptote of
-    order 0, which is Chao1 or Chao2, error and lower end are published formulas, as of :func:`species_richness`. The
+    there is none at all; for order 0, those of species in at most 10 units are counted. Of the asymptote of order 0,
+    which is Chao1 or Chao2, error and lower end are published formulas, as of :func:`species_richness`. The
     interval of asymptotes of order 1 and 2 is from ``D − z·error`` to ``(D + b)·exp(z·error/D)``, as D is too low where
     much was missed. There is none if a
     sample covers less than 90%. For 4 communities, tests show that it holds the truth in at least 92% of runs at level
@@ -474,7 +476,7 @@ def _row(
             low, high = max(value - z * error, 1.0), (value + number.short) * math.exp(z * error / value)
     else:
         kind = "observed" if size == sample.size else "interpolated" if size < sample.size else "extrapolated"
-        too_few = sample.of_incidence and sample.total < _FEWEST
+        too_few = sample.of_incidence and _told_of(sample, order) < _FEWEST
         too_far = order == 0 or (order == 1 and sample.coverage(sample.size) < _ENOUGH)
         if place.coverage is not None and (too_few or (kind == "extrapolated" and too_far)):
             low = high = math.nan
@@ -486,6 +488,12 @@ def _row(
     if not math.isnan(low):
         low, high = min(low, value), max(high, value)
     return Diversity(name, place.base, kind, order, size, coverage, *ends, value, error, low, high)
+
+
+def _told_of(sample: ReferenceSample, order: int) -> int:
+    """Return how many incidences tell of a number: for order 0, which counts rare species, theirs alone."""
+    told = sample.counts <= _INFREQUENT if order == 0 else slice(None)
+    return int(sample.counts[told] @ sample.prevalences[told])
 
 
 def _knots(size: int, points: int) -> list[int]:
