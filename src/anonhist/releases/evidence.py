@@ -86,7 +86,7 @@ class Evidence:
     ≥ 0 is an estimated upper bound of the mean sorted ℓ1 distance, in items, for data of any shape.
     ``expected_distance`` is this mean by the posterior of the noisy values. All three are None if the mechanism does
     not report them. The last counts with ``posterior_weight``, from 0 to 1; the rest is the mean of runs times the
-    second of ``runs_shares``, which is not one if runs take another fit; the first is for the least likely mean.
+    second of ``runs_shares``, which is not one if runs take another fit; the first gives the least mean that is likely.
     """
 
     band: KPlusBand

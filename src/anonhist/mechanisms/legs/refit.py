@@ -1,7 +1,7 @@
 """Legs with smooth steps: the fit of the legs of releases, given their noisy sums, or drawn ones.
 
 The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
-:mod:`~anonhist.mechanisms.legs.chain`; of seven distributions of steps and two penalties, each run keeps those
+:mod:`~anonhist.mechanisms.legs.chain`; of eight distributions of steps and two penalties, each run keeps those
 with the largest evidence, but wide distributions, as that of first fits, unless others have clearly more. In the
 maximization, steps count by the probability that they are ordinary: μ is then the mean of ordinary steps, not of
 cliques and heaps. All rounds but the last are on a coarse grid.

@@ -1,4 +1,4 @@
-"""How the steps of legs vary about a smooth mean: seven distributions.
+"""How the steps of legs vary about a smooth mean: eight distributions.
 
 Legs fall by leg_c − leg_{c+1} = 1 + φ_c, where φ_c is the number of labels with count c. The step of ℓ adjacent legs is
 the sum N of their φ_c, with mean M = Σ μ_c and μ̄ = M/ℓ. With NB(M, v) the negative binomial distribution of mean M and
@@ -10,7 +10,8 @@ variance M + v, it is NB(M, α M μ̄), or ordinary with probability (1 − π)^
 Ordinary steps are nearly Poisson: α′ is how far the curve of means may be off, for it bends more between its knots if
 it is short. Heaps may be of any size: without them, counts of which each seventh is heaped looked like long runs of
 zeros with rare steps, and their small steps were lost. Where counts are even, or rounded to fives, the steps of
-multiples have a curve of their own.
+multiples have a curve of their own, and so have those of a few other counts: one odd count in twenty is too many to
+take for none.
 """
 
 from __future__ import annotations
@@ -228,5 +229,6 @@ STEPS = (
     Steps("Poisson + heaps", 0.03, 0.1, heaps=True, odds=3.0),
     Steps("Poisson + .3", 0.09, 0.3),
     Steps("Poisson, even counts", 0.003, 0.01, odds=-2.0, every=2),
+    Steps("Poisson, mostly even counts", 0.003, 0.01, every=2, others=True),
     Steps("Poisson, fives", 0.003, 0.01, odds=-5.0, every=5, others=True),
 )
