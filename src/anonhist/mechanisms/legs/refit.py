@@ -29,8 +29,9 @@ _LARGEST, _MOST = 2**44, 2**16
 # About so many legs are fitted together: more take less time each, up to where their values leave a cache.
 _FEWEST_TOGETHER, _MOST_TOGETHER, _TOGETHER = 256, 1024, 4096
 _ROUNDS = 3
-# Chains with this much less log evidence are no longer fitted: at first, and later.
-_FAR_BEHIND, _BEHIND = 30.0, 10.0
+# Chains with this much less log evidence are no longer fitted: at first, and later; and so many times as much with two
+# curves, the second of which is not fitted at first.
+_FAR_BEHIND, _BEHIND, _WITH_OTHERS = 30.0, 10.0, 2.0
 # Steps of grids in noise scales.
 _COARSE, _FINE, _TWO = 0.4, 0.1, 0.2
 # The rounds of a run end when ln μ changes by less, as a root mean square.
@@ -102,7 +103,8 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     for number in range(_ROUNDS):
         posterior = LegPosterior(chains, mean, [STEPS[kind] for kind in kinds.tolist()], grid=coarse)
         evidence = posterior.log_evidence + pairs.log_prior(share, penalty, coefficients) + odds[kinds]
-        kept = np.flatnonzero(evidence >= _best(runs, evidence, many)[runs] - (_BEHIND if number else _FAR_BEHIND))
+        behind = (_BEHIND if number else _FAR_BEHIND) * np.where(pairs.has_others, _WITH_OTHERS, 1.0)
+        kept = np.flatnonzero(evidence >= _best(runs, evidence, many)[runs] - behind)
         if not number:
             kept = np.repeat(kept, len(_PENALTIES))
         penalty = penalty[kept] if number else np.resize(_PENALTIES, kept.size)
@@ -119,11 +121,12 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
         # A run goes on until all its chains have settled, whatever the others do.
         change = _best(runs, np.sqrt(squares / chains.numbers), many)[runs]
         going = (change >= _SETTLED) & (number + 1 < _ROUNDS)
-        state = runs, kinds, penalty, coefficients, share, mean
-        settled.append(_some(chains, np.flatnonzero(~going), *state))
+        settled.append(_some(chains, np.flatnonzero(~going), runs, kinds, penalty, coefficients, share, mean))
         if not going.any():
             break
-        runs, kinds, penalty, coefficients, share, mean = _some(chains, np.flatnonzero(going), *state)
+        runs, kinds, penalty, coefficients, share, mean = _some(
+            chains, np.flatnonzero(going), runs, kinds, penalty, coefficients, share, mean
+        )
         chains = noisy.chosen(runs)
         pairs = _CurvePairs(curves, chains, runs, kinds)
     runs, kinds, penalty, coefficients, share, mean = (np.concatenate(each) for each in zip(*settled, strict=True))
@@ -280,9 +283,9 @@ class _CurvePairs:
         counts = np.arange(1, chains.group.size + 1) - np.repeat(begins, chains.numbers)
         self._every = np.repeat(np.array([steps.every for steps in STEPS])[kinds], chains.numbers)
         self._is_expected = counts % self._every == 0
-        has_others = np.array([steps.others for steps in STEPS])[kinds]
-        self._has_others = np.repeat(has_others, chains.numbers)
-        self._both, self._legs = np.flatnonzero(has_others), np.flatnonzero(self._has_others)
+        self.has_others = np.array([steps.others for steps in STEPS])[kinds]
+        self._has_others = np.repeat(self.has_others, chains.numbers)
+        self._both, self._legs = np.flatnonzero(self.has_others), np.flatnonzero(self._has_others)
 
     def gathered(self, steps: Floats, typical: Floats) -> Floats:
         """Return steps, those at expected counts with what others have beyond their curve: noise may have moved it."""
