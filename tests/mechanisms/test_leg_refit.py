@@ -196,6 +196,10 @@ def test_few_legs_and_legs_that_floats_do_not_hold_stay() -> None:
     many = NoisyRows.alone(np.arange(80, 34, -2)[None])
     assert refitted([np.arange(80, 36, -2)], seen(many), epsilon=0.025) == [None]
     assert refitted([np.arange(80, 34, -2)], seen(many), epsilon=0.025) != [None]
+    # Of noise of scale 200, 79 legs are less than four tenths, though more than 3.5 roots.
+    more = NoisyRows.alone(np.arange(400, 239, -2)[None])
+    assert refitted([np.arange(400, 242, -2)], seen(more), epsilon=0.005) == [None]
+    assert refitted([np.arange(400, 239, -2)[:-1]], seen(more), epsilon=0.005) != [None]
 
 
 def errors(data: Profile, epsilon: str, runs: int) -> tuple[float, float]:
