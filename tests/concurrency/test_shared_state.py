@@ -30,7 +30,8 @@ REVIEWED_CACHES = {
         "on_nothing on_releases",
     ),
     "local.collection.Collection": (FROZEN, "digest guarantee shown_guarantee"),
-    "collect.served.Served": (NUMBERS, "last_day"),
+    "collect.served.Served": ("numbers, and a mapping that never leaves the object", "_digits last_day"),
+    "mechanisms.bound_choosing.PreparedChoice": ("a mapping of numbers that never leaves the object", "_public"),
     "local.reports_once.OnceInEngine": ("a question to the engine of one reading", "left_out"),
     "local.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),
     "local.block_design.BlockEstimator": (

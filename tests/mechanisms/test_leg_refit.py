@@ -288,6 +288,21 @@ def test_two_curves_are_fitted_before_they_are_left_out() -> None:
     assert smooth < 0.97 * first
 
 
+def test_multiples_are_looked_for_where_noisy_steps_at_them_stand_out() -> None:
+    # Legs of two runs fall by 9 at even counts and 1 at odd ones, and by 5 at all.
+    steps = [np.tile([1, 9], 10), np.full(20, 5)]
+    legs = [np.cumsum(each[::-1])[::-1] + np.arange(20)[::-1] for each in steps]
+    chains = [NoisyLegs.of(each, np.ones(20, dtype=np.bool_), each, 1.0) for each in legs]
+    joined = NoisyLegs.joined(chains)
+    assert refit._stand_out(joined, 2).tolist() == [True, False]
+    assert refit._stand_out(NoisyLegs.joined(chains[::-1]), 2).tolist() == [False, True]
+    # Larger noise hides nine differences of 8 each.
+    assert not refit._stand_out(replace(chains[0], epsilon=0.15), 2)[0]
+    # Groups of two legs tell nothing, so it may be.
+    begins = np.arange(20) % 2 == 0
+    assert refit._stand_out(NoisyLegs.of(2 * legs[1], begins, legs[1], 1.0), 2)[0]
+
+
 def test_two_curves_need_more_than_two_counts() -> None:
     # The second curve of so few was chosen in 2 of 12, for its evidence was that of a flat prior.
     for seed in range(12):

@@ -34,7 +34,7 @@ def new_invitations(collection: Collection, many: int) -> list[str]:
     """
     if not isinstance(collection.open_to, Invited):
         raise UsageError(
-            "Anybody may answer this collection: 'anonhist collect new --invited' describes one for invited people."
+            "Anybody may answer this collection: only one that is described for invited people has invitations."
         )
     return [new_identifier(collection.last_day) for _ in range(many)]
 

@@ -86,11 +86,7 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     # A grid of two adds next to no error where single noises are larger.
     scale = 1 / noisy.epsilon
     coarse, fine = max(1, int(_COARSE * scale)), max(1, min(2, int(_TWO * scale)), int(_FINE * scale))
-    # A chain is a run with one of the distributions of steps and, later, one of the penalties.
-    runs, kinds = np.divmod(np.arange(many * len(STEPS)), len(STEPS))
-    # Fewer than three expected counts do not determine a curve.
-    is_seen = noisy.numbers[runs] > 3 * np.array([steps.every for steps in STEPS])[kinds]
-    runs, kinds = runs[is_seen], kinds[is_seen]
+    runs, kinds = _first_chains(noisy)
     chains, penalty = noisy.chosen(runs), np.full(runs.size, _FIRST_PENALTY)
     pairs = _CurvePairs(curves, chains, runs, kinds)
     start, typical, low = curves.starts(_steps_of(noisy, first))
@@ -142,6 +138,36 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
         whole = _strictly_falling(legs[chains.legs_at(np.array([best]))])
         found.setdefault(int(runs[best]), SmoothLegs(whole, steps[best], float(error[best])))
     return [found[run] for run in range(many)]
+
+
+def _first_chains(noisy: NoisyLegs) -> tuple[Ints, Ints]:
+    """Return the run and the distribution of steps of each chain; later, it has one of the penalties, too."""
+    runs, kinds = np.divmod(np.arange(noisy.groups.size * len(STEPS)), len(STEPS))
+    every = np.array([steps.every for steps in STEPS])
+    # Fewer than three expected counts do not determine a curve.
+    is_tried = noisy.numbers[runs] > 3 * every[kinds]
+    for number in {steps.every for steps in STEPS} - {1}:
+        is_tried &= (every[kinds] != number) | _stand_out(noisy, number)[runs]
+    return runs[is_tried], kinds[is_tried]
+
+
+def _stand_out(noisy: NoisyLegs, every: int) -> Bools:
+    """Return whether noisy steps at multiples of a number are larger than beside them, or unseen, for each run.
+
+    Of the differences s_c − (s_{c−1} + s_{c+1})/2, where legs are alone in their groups, the sum must be above one
+    standard deviation, for noise of 16/ε² each and Poisson steps: chains for multiples are not worth their time else.
+    """
+    alone = (noisy.legs == 1) & (noisy.run == np.append(noisy.run[1:], -1))
+    alone[:-1] &= noisy.legs[1:] == 1
+    step = np.where(alone, noisy.sums - np.append(noisy.sums[1:], 0) - 1, np.nan)
+    beside = (np.append(np.nan, step[:-1]) + np.append(step[1:], np.nan)) / 2
+    count = noisy.first + 1 - noisy.first[noisy.begins][noisy.run]
+    at = np.flatnonzero((count % every == 0) & np.isfinite(step - beside) & (count > 1))
+    sums = [
+        np.bincount(noisy.run[at], weights=values, minlength=noisy.groups.size)
+        for values in ((step - beside)[at], 16 / noisy.epsilon**2 + 1.5 * np.maximum(beside[at], 0))
+    ]
+    return np.asarray((sums[0] > np.sqrt(sums[1])) | (sums[1] == 0))
 
 
 def _some(
