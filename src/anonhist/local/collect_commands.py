@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     cls=LazyGroup,
     homes={
         "client": ".local.collect_commands:client",
-        "invite": ".collect.invite_command:invite",
+        "invite": ".collect.invite_commands:invite",
         "new": ".local.collect_commands:new",
     },
 )
