@@ -56,7 +56,7 @@ def test_the_command_refuses_to_add_collections_up(
     collection.survey.save(tmp_path / "survey.json")
     command = ["local", "tally", str(tmp_path / "survey.json"), address, "-o", str(target)]
     assert run(command) != 0
-    assert "with --collection" in capsys.readouterr().err
+    assert "by its digest, --collection" in capsys.readouterr().err
     assert not target.exists()
     assert run([*command, "--collection", several[1].digest]) == 0
     assert ah.read(target).users == 2

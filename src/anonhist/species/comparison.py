@@ -217,11 +217,10 @@ def compare_sites(
     individuals or incidences. At equal coverage, each bootstrap sample is brought to that coverage; beyond a sample
     there is no interval of order 0, and none of order 1 if it covers less than 90%; from fewer than 50 incidences,
     there is none at all; for order 0, those of species in at most 10 units are counted. Of the asymptote of order 0,
-    which is Chao1 or Chao2, error and lower end are published formulas, as of :func:`species_richness`. The
-    interval of asymptotes of order 1 and 2 is from ``D − z·error`` to ``(D + b)·exp(z·error/D)``, as D is too low where
-    much was missed. There is none if a
-    sample covers less than 90%. For 4 communities, tests show that it holds the truth in at least 92% of runs at level
-    0.95.
+    which is Chao1 or Chao2, error and lower end are published formulas, as of :func:`species_richness`. The interval of
+    asymptotes of order 1 and 2 is from ``D − z·error`` to ``(D + b)·exp(z·error/D)``, as D is too low where much was
+    missed. There is none if a sample covers less than 90%. For 4 communities, tests show that it holds the truth in at
+    least 92% of runs at level 0.95.
 
     Source: Chao and others 2014; Chao and Jost 2012; Colwell and others 2012; Esty 1983; Hsieh and others 2016.
 
@@ -476,7 +475,8 @@ def _row(
             low, high = max(value - z * error, 1.0), (value + number.short) * math.exp(z * error / value)
     else:
         kind = "observed" if size == sample.size else "interpolated" if size < sample.size else "extrapolated"
-        too_few = sample.of_incidence and _told_of(sample, order) < _FEWEST
+        told = sample.counts <= _INFREQUENT if order == 0 else slice(None)
+        too_few = sample.of_incidence and sample.counts[told] @ sample.prevalences[told] < _FEWEST
         too_far = order == 0 or (order == 1 and sample.coverage(sample.size) < _ENOUGH)
         if place.coverage is not None and (too_few or (kind == "extrapolated" and too_far)):
             low = high = math.nan
@@ -488,12 +488,6 @@ def _row(
     if not math.isnan(low):
         low, high = min(low, value), max(high, value)
     return Diversity(name, place.base, kind, order, size, coverage, *ends, value, error, low, high)
-
-
-def _told_of(sample: ReferenceSample, order: int) -> int:
-    """Return how many incidences tell of a number: for order 0, which counts rare species, theirs alone."""
-    told = sample.counts <= _INFREQUENT if order == 0 else slice(None)
-    return int(sample.counts[told] @ sample.prevalences[told])
 
 
 def _knots(size: int, points: int) -> list[int]:
