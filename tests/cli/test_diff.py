@@ -55,7 +55,7 @@ def test_programs_get_csv_and_json(cli: Cli, pair: Path) -> None:
 def test_sources_are_compared_only_when_asked(cli: Cli, pair: Path) -> None:
     done = cli("diff", "june.json", "july.json", "--independent-samples", "-o", "d.json")
     assert done.stdout.startswith("The sources of the two samples ")
-    assert "not for a panel" in done.stdout
+    assert "nor for a panel" in done.stdout
     told = json.loads((pair / "d.json").read_text())
     assert told["about"] == "distribution"
     assert {"low": None, "high": None} in [each["together"] for each in told["numbers"]]

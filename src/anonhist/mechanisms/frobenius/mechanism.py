@@ -57,7 +57,7 @@ from anonhist.mechanisms.frobenius.sum_band import (
     sum_evidence,
     without_shared_bias,
 )
-from anonhist.mechanisms.legs.refit import SmoothLegs, refitted
+from anonhist.mechanisms.legs.refit import LARGEST, SmoothLegs, refitted
 from anonhist.mechanisms.noise import Noise, add_noise, exact_noise, of_rows, simulated_noise
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.numeric.arrays import Bools, Floats, Ints
@@ -217,7 +217,7 @@ def evidence_of(released: Sequence[Profile], fits: Fits, *, epsilon: float) -> l
             distance_bound=bound,
             expected_distance=expected,
             posterior_weight=weight,
-            runs_shares=(1.0, 1.0) if weight == 1 else RUNS_SHARES,
+            runs_shares=RUNS_SHARES if expected is None or weight < 1 else (1.0, 1.0),
         )
         for band, misfit, singles, ends, bound, expected, weight in told
     ]
@@ -232,7 +232,9 @@ def _fits(places: Ints, noisy: NoisyCoordinates, found: list[Medians], anew: lis
     expected: list[float | None] = []
     for each, smooth in zip(found, anew, strict=True):
         legs.append(each.legs if smooth is None else smooth.legs)
-        expected.append(each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error))
+        apart = each.apart + each.beyond + (each.apart_legs if smooth is None else smooth.error)
+        # Of larger arms and legs, floats do not hold differences.
+        expected.append(apart if max(each.arms.max(initial=0), each.legs.max(initial=0)) < LARGEST else None)
     return Fits(places, noisy, arms, legs, first, expected)
 
 

@@ -26,7 +26,7 @@ from anonhist.numeric.arrays import Bools, Floats, Ints
 # scale, which is the noise of D̃ itself, no curve can be seen.
 _FEWEST, _FEWEST_IN_ROOTS, _FEWEST_IN_SCALES = 4, 3.5, 0.4
 # Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
-_LARGEST, _MOST = 2**44, 2**16
+LARGEST, _MOST = 2**44, 2**16
 # About so many legs are fitted together: more take less time each, up to where their values leave a cache.
 _FEWEST_TOGETHER, _MOST_TOGETHER, _TOGETHER = 256, 1024, 4096
 _ROUNDS = 3
@@ -65,7 +65,7 @@ def refitted(legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilo
     # Runs of about the same size are fitted together; where noise is large, each leg has many values.
     together_legs = int(np.clip(_TOGETHER * epsilon, _FEWEST_TOGETHER, _MOST_TOGETHER))
     fewest = math.ceil(max(_FEWEST, _FEWEST_IN_ROOTS / math.sqrt(epsilon), _FEWEST_IN_SCALES / epsilon))
-    order = [run for run, leg in enumerate(legs) if fewest <= leg.size <= _MOST and int(leg[0]) < _LARGEST]
+    order = [run for run, leg in enumerate(legs) if fewest <= leg.size <= _MOST and int(leg[0]) < LARGEST]
     order.sort(key=lambda run: legs[run].size)
     while order:
         longest = legs[order[-1]].size
