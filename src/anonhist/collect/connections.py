@@ -44,7 +44,7 @@ def bounded_protocol() -> type[asyncio.Protocol]:
     """Return the parser of requests, with bounds: httptools, or the slower h11 where that is missing."""
 
     class Few:
-        """Connections of which there are not too many."""
+        """A connection, closed at once if there are too many."""
 
         connections: set[Any]
         headers: list[Any] | None

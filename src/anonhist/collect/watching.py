@@ -55,7 +55,7 @@ class Watch:
         self._told = {each.number: _Counts() for each in collections}
 
     def notice(self, seen: Seen) -> None:
-        """Count what a group of requests held; tell it if there was a look, and for the last time at the end."""
+        """Count what a group of requests held; publish the sums after a look, and once more at the end."""
         since = self._since[seen.served.number]
         since.refused += seen.refused
         since.repeated += seen.repeated
