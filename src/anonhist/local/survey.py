@@ -237,7 +237,18 @@ class Survey(Shown, Saved, ABC):
         return Reports(self.digest, columns)
 
     def check_answers(self, values: Any) -> None:
-        """Refuse what :meth:`randomize` would refuse, without drawing anything."""
+        """Refuse what :meth:`randomize` would refuse, without drawing anything.
+
+        Parameters
+        ----------
+        values
+            One value per person, as for :meth:`randomize`.
+
+        Raises
+        ------
+        DataError, UsageError
+            As :meth:`randomize` does.
+        """
         self.check_report_size()
         self._answers(values)
 
