@@ -9,6 +9,7 @@ the logarithm, and √ln(1/ε) beside it.
 from __future__ import annotations
 
 import argparse
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import staircase_profile
+from anonhist.mechanisms.exponential.calibration import calibrate
 from bundled import read_bundled, runs_of
 
 if TYPE_CHECKING:
@@ -38,10 +40,10 @@ Curves = dict[tuple[str, str], list[tuple[float, float, float]]]
 
 
 def mechanism(name: str, epsilon: str) -> CentralMechanism:
-    """Make a mechanism by its name here: the exponential one is that of Blocki, with a bound far beyond the data."""
+    """Make a mechanism by its name here: the exponential one is that of Blocki, without corner weights."""
     made: dict[str, Callable[[str], CentralMechanism]] = {
         "privhist": ah.mechanisms.PrivHistMechanism,
-        "exponential": lambda budget: ah.mechanisms.BoundedPartitionMechanism(budget, public_items=2**40),
+        "exponential": lambda budget: ah.mechanisms.PartitionMechanism(budget, member=calibrate(Fraction(budget), 0.0)),
         "partition": ah.mechanisms.PartitionMechanism,
         "frobenius": ah.mechanisms.FrobeniusMechanism,
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import choose, zipf_profile
+from anonhist.mechanisms.exponential.calibration import calibrate
 from bundled import read_bundled
 from split import SplitMechanism
 
@@ -33,7 +35,7 @@ FACTORS = {
 }
 # Mechanisms that the default may be.
 OURS = ("partition", "frobenius")
-CAP, ITEMS = 500_000, 50_000_000
+CAP = 500_000
 # Slow mechanisms have fewer releases than asked for, but at least so many.
 FEWEST = 8
 # These take ten seconds a release, so they are run at one ε only.
@@ -41,12 +43,12 @@ SLOW = {"isotonic": "1"}
 SMALL = 10_000
 
 
-def rivals(profile: ah.Profile, cap: int = CAP, items: int = ITEMS) -> dict[str, Callable[[str], object]]:
+def rivals(profile: ah.Profile, cap: int = CAP) -> dict[str, Callable[[str], object]]:
     """List the mechanisms, the default first; what some take for public they are given exactly."""
     labels, n = profile.num_labels, profile.n
     return {
         "default": lambda epsilon: choose(epsilon=epsilon, unit=ah.PrivacyUnit.item())[0],
-        "bounded exponential": lambda epsilon: ah.mechanisms.BoundedPartitionMechanism(epsilon, public_items=items),
+        "exponential": exponential_mechanism,
         "cumulative": lambda epsilon: ah.mechanisms.CumulativeMechanism(epsilon, public_cap=cap),
         "PrivHist": ah.mechanisms.PrivHistMechanism,
         "PrivHist, thirds": lambda epsilon: ah.mechanisms.PrivHistMechanism(epsilon, shares="thirds"),
@@ -58,9 +60,14 @@ def rivals(profile: ah.Profile, cap: int = CAP, items: int = ITEMS) -> dict[str,
     }
 
 
+def exponential_mechanism(epsilon: str) -> ah.mechanisms.PartitionMechanism:
+    """Return the exponential mechanism without corner weights, at the largest rate that ε allows."""
+    return ah.mechanisms.PartitionMechanism(epsilon, member=calibrate(Fraction(epsilon), 0.0))
+
+
 def small_rivals(profile: ah.Profile) -> dict[str, Callable[[str], object]]:
     """List the same with tighter public numbers, and what is made for small data only."""
-    return rivals(profile, cap=2000, items=SMALL) | {
+    return rivals(profile, cap=2000) | {
         "partition": ah.mechanisms.PartitionMechanism,
         "frobenius": ah.mechanisms.FrobeniusMechanism,
         "relaxed exponential": lambda epsilon: ah.mechanisms.RelaxedPartitionMechanism(epsilon, public_items=SMALL),

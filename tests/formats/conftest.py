@@ -90,7 +90,7 @@ def releases() -> dict[str, Release]:
             CumulativeMechanism(third, relation=NeighboringRelation.SUBSTITUTE, public_cap=9),
         ),
         "prevalence-items": _make_release(Profile([1, 9], [3, 2]), PrevalenceMechanism(1, public_cap=9)),
-        "bounded-partition": _make_release(Profile([1, 9], [3, 2]), BoundedPartitionMechanism(2, public_items=21)),
+        "bounded-partition": _make_release(Profile([1, 9], [3, 2]), BoundedPartitionMechanism(1, public_items=21)),
         "relaxed-partition": _make_release(
             Profile([1, 9], [3, 2]), RelaxedPartitionMechanism(2, public_items=21, delta=Fraction(1, 10**6))
         ),

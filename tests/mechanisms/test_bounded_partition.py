@@ -1,6 +1,8 @@
 """The bounded partition mechanism: its distribution over all partitions below the hyperbola, and its public number."""
 
 import math
+from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import BoundedPartitionMechanism
-from anonhist.mechanisms.exponential import side_chain
+from anonhist.mechanisms.exponential import boundary_walk, side_chain
+from anonhist.mechanisms.exponential.boundary_walk import Coins, Hyperbola
 from anonhist.mechanisms.exponential.calibration import FamilyParameters, band_shape, privacy_loss
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.exponential.partition import hyperbola
@@ -19,7 +22,7 @@ from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist_testing.audit import audit
 from anonhist_testing.cases import each_of
 from anonhist_testing.exact import DecidedChoices, Decisions, output_distribution
-from anonhist_testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
+from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
 from anonhist_testing.sources import SeededSource
 
 NUMBERS, EPSILONS = [1, 5, 40, 10**4, 2**40], ["0.01", "1", "20"]
@@ -73,8 +76,84 @@ def test_every_path_of_the_chain_adds_up_to_the_distribution(
         assert probability == pytest.approx(exact, rel=1e-9)
 
 
+GAMMA = 3.0
+
+
+def probability(reference: Partition, output: Partition, gamma: float, number: int) -> float:
+    """The distribution above ln 3 by its definition; the normalizer is 1."""
+    z = 1 / (math.exp(gamma) + 1)
+    return math.exp(-gamma * distance(reference, output)) * corner_weight(output, z, number)
+
+
+@each_of("number", [1, 2, 4, 7])
+@each_of("gamma", [1.1, GAMMA])
+def test_above_ln_3_the_weights_add_up_to_one(gamma: float, number: int) -> None:
+    for reference in partitions_up_to(number):
+        chances = [probability(reference, output, gamma, number) for output in below(number)]
+        assert min(chances) > 0
+        assert math.fsum(chances) == pytest.approx(1, rel=1e-12)
+
+
+def check_walk(reference: Partition, number: int, *, unexplored: float) -> None:
+    """Follow the walk, before anything is cut, through every sequence of decisions."""
+    profile = Profile.from_partition(reference)
+
+    def run(decisions: Decisions) -> Partition:
+        coins = Coins.of(Fraction(GAMMA), DecidedChoices(decisions))
+        drawn = boundary_walk.walk_around(profile, coins, number)
+        return tuple(part for count, labels in reversed([*drawn]) for part in [count] * labels)  # type: ignore[misc]
+
+    with pytest.MonkeyPatch.context() as patch:
+        # Decide nothing that is not used, and cut nothing.
+        patch.setattr(boundary_walk, "_AT_ONCE", 1)
+        patch.setattr(boundary_walk, "cut_to", lambda prevalences, _: list(prevalences))
+        found = output_distribution(run, unexplored=unexplored)
+    assert {*found.probabilities} <= {*below(number)}
+    for output, chance in found.probabilities.items():
+        exact = probability(reference, output, GAMMA, number)  # type: ignore[arg-type]
+        assert chance <= exact * (1 + 1e-9)
+        assert exact - chance <= found.unexplored * (1 + 1e-9)
+
+
+NEAR = [(number, reference) for number in (1, 2, 4) for reference in partitions_up_to(number)]
+
+
+@each_of(("number", "reference"), NEAR)
+def test_every_path_of_the_walk_adds_up_to_the_distribution(number: int, reference: Partition) -> None:
+    check_walk(reference, number, unexplored=0.03)
+
+
+@pytest.mark.slow
+@each_of(("number", "reference"), [*NEAR, (5, (3, 2)), (6, (3, 2, 1)), (9, (3, 3, 2))])
+def test_nearly_every_path_of_the_walk_adds_up_to_the_distribution(number: int, reference: Partition) -> None:
+    check_walk(reference, number, unexplored=0.003)
+
+
+WRONG: dict[str, Callable[[Hyperbola, int, int], int]] = {
+    "corners that are flipped beyond it": lambda cap, here, count: right(cap, here, count) or -1,
+    "one cell less": lambda cap, here, count: right(Hyperbola(cap.most - 1, cap.labels), here, count),
+    "one cell more": lambda cap, here, count: right(Hyperbola(cap.most + 1, cap.labels), here, count),
+    "no cap": lambda *_: -1,
+}
+right = Hyperbola.ahead
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_cap_is_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Hyperbola, "ahead", WRONG[wrong])
+    with pytest.raises(AssertionError):
+        check_walk((2, 1), 3, unexplored=0.01)
+
+
+def test_large_numbers_are_walked_exactly() -> None:
+    for profile in ({2**20: 2**20}, {2**40: 1}, {1: 2**40}, {}):
+        released = BoundedPartitionMechanism(3, public_items=2**40).release(Profile.from_prevalences(profile)).profile
+        assert released.n <= 2**40
+        assert sorted_l1(Profile.from_prevalences(profile), released) < 50
+
+
 @each_of("number", [3, 6])
-@each_of("epsilon", ["0.1", "1", "3"])
+@each_of("epsilon", ["0.1", "1", "1.098"])
 def test_exact_losses_on_all_neighbours(number: int, epsilon: str) -> None:
     mechanism = BoundedPartitionMechanism(epsilon, public_items=number)
     c, listed = mechanism.family.c, partitions_up_to(number)
@@ -156,9 +235,12 @@ def test_what_is_out_of_range_is_refused() -> None:
 
 
 def test_promise_names_the_public_number_and_the_band() -> None:
-    guarantee = BoundedPartitionMechanism(2, public_items=5000).guarantee
-    assert "at most 5,000 items, which must be public knowledge" in str(guarantee)
-    assert 0 < guarantee.delta < 1e-19
+    for epsilon, words in (("1.09", "would leave the band"), (2, "floating point costs nothing")):
+        guarantee = BoundedPartitionMechanism(epsilon, public_items=5000).guarantee
+        assert "at most 5,000 items, which must be public knowledge" in str(guarantee)
+        assert words in str(guarantee)
+        assert (guarantee.delta > 0) == (epsilon != 2)
+        assert guarantee.delta < 1e-19
 
 
 def test_exact_draws_follow_the_choices_they_are_given() -> None:

@@ -85,11 +85,16 @@ class CentralMechanism(Setting, ABC):
         return {name: bound for name, bound in own.items() if bound is not None}
 
     @property
+    def floating_point(self) -> str:
+        """The effect of floating point, as a clause: by default :attr:`rounding`."""
+        return self.rounding
+
+    @property
     def arithmetic(self) -> str:
         """The effect of floating point, and the data for which the guarantee holds."""
         conditions = [_BOUNDED[name][1].format(bound) for name, bound in self._bounds.items()]
         holds = [f"it holds for data where {each}, which must be public knowledge" for each in conditions]
-        return "; ".join([self.rounding, *holds])
+        return "; ".join([self.floating_point, *holds])
 
     def exceeded_number(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: the guarantee excludes such data."""

@@ -49,19 +49,22 @@ def corners(partition: Partition) -> list[tuple[int, int]]:
     return addable + removable
 
 
-def corner_weight(partition: Partition, z: float) -> float:
-    """Return ``h_z(μ) = Σ (−z)^|S|`` over the sets S of corners that can be flipped together, from the definition."""
-    return sum(number * (-z) ** size for size, number in enumerate(_flippable_sets(partition)))
+def corner_weight(partition: Partition, z: float, most: int | None = None) -> float:
+    """Return ``h_z(μ) = Σ (−z)^|S|`` over the sets S of corners that can be flipped together, from the definition.
+
+    With ``most``, corners beyond the hyperbola (rows times columns, from 1, above it) are not flipped.
+    """
+    return sum(number * (-z) ** size for size, number in enumerate(_flippable_sets(partition, most)))
 
 
 @lru_cache(maxsize=65536)
-def _flippable_sets(partition: Partition) -> tuple[int, ...]:
+def _flippable_sets(partition: Partition, most: int | None) -> tuple[int, ...]:
     """Return how many sets of 0, 1, 2, … corners can be flipped together.
 
     A set can be flipped together iff the diagram is still a diagram after flipping any part of it; it is enough to
     check pairs of corners, because conflicts are between pairs.
     """
-    cells = corners(partition)
+    cells = [each for each in corners(partition) if most is None or (each[0] + 1) * (each[1] + 1) <= most]
     conflicts = {pair for pair in combinations(range(len(cells)), 2) if not _is_diagram(partition, cells, pair)}
 
     @cache

@@ -58,16 +58,35 @@ def _one_by_one(draw: Callable[[], Ints | Bools]) -> Callable[[], Any]:
     return chain.from_iterable(draw().tolist() for _ in repeat(None)).__next__
 
 
-def walk_around(profile: Profile, coins: Coins) -> Profile:
-    """Draw a partition around that of a profile; if it has more than 2⁶³ − 1 items, its largest counts are cut."""
+@dataclass(frozen=True)
+class Hyperbola:
+    """The cells (i, k) with i·k ≤ ``most``: the i-th label may have the count k. The reference has so many ``labels``.
+
+    A position of a boundary is the number of its edges since the reference's first rise; ``count`` of them raised it.
+    """
+
+    most: int
+    labels: int
+
+    def ahead(self, here: int, count: int) -> int:
+        """Return how many labels must be passed before the count may rise; −1 or less if one fewer would do, too."""
+        return self.labels + count - here - self.most // (count + 1)
+
+
+def walk_around(profile: Profile, coins: Coins, most: int | None = None) -> Profile:
+    """Draw a partition around that of a profile, of all those with ``i·μ_i ≤ most``.
+
+    If it has more items than ``most``, or than 2⁶³ − 1, its largest counts are cut.
+    """
     rises = (later - earlier for earlier, later in pairwise([0, *profile.counts.tolist()]))
     runs = chain.from_iterable(zip(rises, profile.prevalences.tolist(), strict=True))
-    turns = draw_turns([*accumulate(runs, initial=0), _NEVER], coins)
+    inside = None if most is None else Hyperbola(most, profile.num_labels)
+    turns = draw_turns([*accumulate(runs, initial=0), _NEVER], coins, inside)
     lengths = [later - earlier for earlier, later in pairwise(turns)]
-    return cut_to(zip(accumulate(lengths[::2]), lengths[1::2], strict=True), MAX_ITEMS)
+    return cut_to(zip(accumulate(lengths[::2]), lengths[1::2], strict=True), MAX_ITEMS if most is None else most)
 
 
-def draw_turns(ends: Sequence[int], coins: Coins) -> list[int]:
+def draw_turns(ends: Sequence[int], coins: Coins, inside: Hyperbola | None = None) -> list[int]:
     """Draw the positions at which a boundary turns.
 
     A boundary comes along the labels that do not occur. Each of its edges passes a label, or raises the count by one.
@@ -78,15 +97,23 @@ def draw_turns(ends: Sequence[int], coins: Coins) -> list[int]:
     first have to turn there. ``flagged`` is the hidden flag T of the corners that end here.
     """
     turns: list[int] = []
-    here, mark, run = -_NEVER, 0, 1
+    here, mark, run, count = -_NEVER, 0, 1, 0
     away = flagged = False
     while away or mark < _NEVER:
         gap = mark - here
-        if away:
+        rose = len(turns) % 2 == 1
+        # From a rise that led back, all ways on stay inside.
+        ahead = -1 if inside is None or (rose and not away) else inside.ahead(here, count)
+        if away and ahead < rose:
             edges, leaves, flagged = _draw_back(gap, coins, flagged=flagged)
-        else:
+        elif away:
+            edges, leaves, flagged = _draw_back_inside(gap, coins, flagged=flagged, rose=rose)
+        elif ahead < 0:
             edges, leaves, flagged = (_draw_flagged if flagged else _draw_stretch)(gap, coins)
+        else:
+            edges, leaves, flagged = _draw_stretch_inside(gap, ahead, coins)
         here += edges
+        count += leaves if rose == away else edges - leaves
         if leaves != away:
             turns.append(here - 1)
         away = leaves
@@ -128,6 +155,22 @@ def _draw_stretch(gap: int, coins: Coins) -> _Drawn:
         if left < gap:
             return gap - left, True, coins.once()
     return gap, False, False
+
+
+def _draw_back_inside(gap: int, coins: Coins, *, flagged: bool, rose: bool) -> _Drawn:
+    """Draw one edge after one that led away, where a rise would go beyond the cap, or its corner cannot be flipped."""
+    if rose:
+        return 1, False, coins.share() if flagged else coins.wait() > 0
+    return 1, coins.wait() >= gap - 1 and coins.once(), False
+
+
+def _draw_stretch_inside(gap: int, ahead: int, coins: Coins) -> _Drawn:
+    """Draw a stretch in which the count may rise after ``ahead`` edges, then with a corner that cannot be flipped."""
+    room = gap - ahead
+    if not room or not coins.once():
+        return gap, False, False
+    left = coins.wait() + 1
+    return (ahead + 1, True, False) if left >= room else (gap - left + 1, True, coins.once())
 
 
 def _next_of_kind(ends: Sequence[int], mark: int, run: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.numeric.arrays import Floats
+from anonhist.numeric.exponential import ExponentialQuotient
 from anonhist.privacy import short_decimal
 
 # The mechanism's public domain: profiles whose Durfee size is at most this, which always holds for n ≤ 2⁴⁰.
@@ -138,6 +139,17 @@ def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> 
         else:
             high = middle
     return FamilyParameters(low * (1 - _SAFETY), weight)
+
+
+def is_drawn_exactly(epsilon: Fraction) -> bool:
+    """Whether ε/Δ is above ln 3, so that q < 1/3 and the member z = q/(1+q) is drawn without rounding."""
+    return ExponentialQuotient.exponential(epsilon) > 3
+
+
+def exact_member(epsilon: Fraction) -> FamilyParameters:
+    """Return the member z = q/(1+q), whose loss is c = ε/Δ, as floats."""
+    c = float(epsilon)
+    return FamilyParameters(c, 1 / (math.exp(c) + 1))
 
 
 def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:

@@ -25,6 +25,8 @@ from anonhist.mechanisms.exponential.calibration import (
     band_delta,
     calibrate,
     check_member,
+    exact_member,
+    is_drawn_exactly,
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, denoise
 from anonhist.mechanisms.legs.refit import refitted
@@ -32,7 +34,6 @@ from anonhist.mechanisms.noise import Choices
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import DrawnMechanism, RunOfOne, bounded_profile, with_at_most
 from anonhist.numeric.arrays import Ints
-from anonhist.numeric.exponential import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import RandomSource
@@ -113,20 +114,17 @@ class PartitionMechanism(DrawnMechanism):
     @property
     def is_pure(self) -> bool:
         """Whether draws are exact, so that δ = 0: ε/Δ is above ln 3, and no other member was asked for."""
-        return self.member is None and ExponentialQuotient.exponential(self.epsilon_per_cell) > 3
+        return self.member is None and is_drawn_exactly(self.epsilon_per_cell)
 
     @property
     def family(self) -> FamilyParameters:
         """The member of the family used for draws: by default the one that ε/Δ allows, as floats."""
-        if self.is_pure:
-            c = float(self.epsilon_per_cell)
-            return FamilyParameters(c, 1 / (math.exp(c) + 1))
-        return self.member or calibrate(self.epsilon_per_cell)
+        return exact_member(self.epsilon_per_cell) if self.is_pure else self.member or calibrate(self.epsilon_per_cell)
 
     @property
-    def arithmetic(self) -> str:
-        """The effect of floating point, and the data for which the guarantee holds."""
-        return _DRAWN_EXACTLY if self.is_pure else super().arithmetic
+    def floating_point(self) -> str:
+        """The effect of floating point, as a clause."""
+        return _DRAWN_EXACTLY if self.is_pure else super().floating_point
 
     @property
     def runs_fall_short(self) -> str:
@@ -227,11 +225,12 @@ _CHAINS = 2
 
 @frozen
 class BoundedPartitionMechanism(DrawnMechanism):
-    """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ below a public hyperbola.
+    """Release a profile drawn with probability ``∝ q^{‖λ−μ‖₁}·h_z(μ)`` over the partitions μ below a public hyperbola.
 
-    λ is the private partition, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all partitions of
-    at most N items. c is the largest that ε/Δ allows (:func:`calibrate`, z = 0). A draw with more than N items is cut
-    to N, starting with the largest counts.
+    λ is the private partition, q = e^{−c}, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all
+    partitions of at most N items. h_z is the weight of :class:`PartitionMechanism`, for corners that can be flipped
+    below the hyperbola. Above ln 3, z = q/(1+q), c = ε/Δ, and the draw is exact; from there down z = 0, and c is the
+    largest that ε/Δ allows (:func:`calibrate`). A draw with more than N items is cut to N, largest counts first.
 
     The published mechanism draws from all partitions of at most N items. These are not closed under unions, and
     only c = ε/2 is known to be safe for them. The partitions below the hyperbola are closed under unions, so the sharp
@@ -249,14 +248,15 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
     Guarantees
     ----------
-    ``(epsilon, δ)``-differential privacy, δ and rounding as for the partition mechanism, for data of at most N items.
-    Data with more items are visibly refused. Proof: docs/proofs/bounded-partition.md.
+    ``epsilon``-differential privacy for ε/Δ above ln 3, ``(epsilon, δ)``-differential privacy below, δ and rounding as
+    for the partition mechanism, for data of at most N items. Data with more items are visibly refused. Proof:
+    docs/proofs/bounded-partition.md.
 
     Examples
     --------
     >>> release = BoundedPartitionMechanism(epsilon=2, public_items=12).release(Profile.from_counts([5, 3, 3, 1]))
-    >>> release.profile.n <= 12
-    True
+    >>> release.profile.n <= 12, release.guarantee.delta
+    (True, Fraction(0, 1))
     """
 
     name: ClassVar[str] = "bounded-partition"
@@ -278,16 +278,31 @@ class BoundedPartitionMechanism(DrawnMechanism):
             )
 
     @property
+    def is_pure(self) -> bool:
+        """Whether draws are exact, so that δ = 0: ε/Δ is above ln 3."""
+        return is_drawn_exactly(self.epsilon_per_cell)
+
+    @property
     def family(self) -> FamilyParameters:
-        """(c, z = 0), c the largest that ε/Δ allows."""
+        """(c, z) of the draws, as floats: c = ε/Δ, or with z = 0 the largest that ε/Δ allows."""
+        if self.is_pure:
+            return exact_member(self.epsilon_per_cell)
         return calibrate(self.epsilon_per_cell, 0.0, chains=_CHAINS)
 
     @property
+    def floating_point(self) -> str:
+        """The effect of floating point, as a clause."""
+        return _DRAWN_EXACTLY if self.is_pure else super().floating_point
+
+    @property
     def delta(self) -> Fraction:
-        """The probability that an exact draw would leave the band, as bounded by :func:`band_delta`."""
-        return band_delta(self.epsilon)
+        """Zero, or the probability that an exact draw would leave the band, as bounded by :func:`band_delta`."""
+        return Fraction(0) if self.is_pure else band_delta(self.epsilon)
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
+        if self.is_pure:
+            coins = Coins.of(self.epsilon_per_cell, choices)
+            return [walk_around(profile, coins, self.public_items) for _ in range(size)]
         chain = DiagonalChain(FrobeniusCoordinates.of(profile), self.family, hyperbola(self.public_items))
         return [with_at_most(drawn.profile(), self.public_items) for drawn in chain.draw(size, choices)]
 
