@@ -52,7 +52,7 @@ def rivals(profile: ah.Profile, cap: int = CAP) -> dict[str, Callable[[str], obj
         "cumulative": lambda epsilon: ah.mechanisms.CumulativeMechanism(epsilon, public_cap=cap),
         "PrivHist": ah.mechanisms.PrivHistMechanism,
         "PrivHist, thirds": lambda epsilon: ah.mechanisms.PrivHistMechanism(epsilon, shares="thirds"),
-        "PrivHist, 2 % 10 % 88 %": tune_privhist,
+        "PrivHist, 2% 10% 88%": tune_privhist,
         "isotonic": lambda epsilon: ah.mechanisms.IsotonicMechanism(epsilon, public_labels=labels),
         "prevalence": lambda epsilon: ah.mechanisms.PrevalenceMechanism(epsilon, public_cap=cap),
         "split": SplitMechanism,
