@@ -189,6 +189,15 @@ def test_species_that_are_everywhere_do_not_tell_how_many_rare_ones_there_are() 
     assert (orders_without(49), orders_without(50)) == ({0}, set())
 
 
+def test_few_that_were_found_once_do_not_tell_that_nothing_is_left_to_find() -> None:
+    # Nothing was found once: 3.84 more are still likely enough, the upper end of a Poisson number that was 0.
+    found = compare_sites({"a": Profile.from_counts([9, 5, 4, 2, 2])}, size=(22, 33, 44), orders=(0, 1), points=0)
+    above = {(row.order, row.size): row.high - row.value for row in found.of("equal size")}
+    assert above[0, 33] >= 0.5 * 3.84
+    assert above[0, 44] >= 3.84
+    assert above[0, 44] < 12
+
+
 def test_only_the_lower_end_of_all_species_is_shown() -> None:
     rows = [row for row in compared(orders=(0, 1)).of("asymptote") if row.order == 0]
     assert {row.high for row in rows} == {math.inf}
