@@ -9,6 +9,7 @@ profiles on which one mechanism is better than the other by over two standard er
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from statistics import geometric_mean
@@ -91,7 +92,11 @@ def main() -> None:
     for path in sorted(options.data.glob("*.csv")):
         if options.only not in path.name:
             continue
-        profile = ah.read_profile(path)
+        try:
+            profile = ah.read_profile(path)
+        except ah.errors.UsageError:
+            print(f"{path.name} is no table of labels and counts, so it is left out.", file=sys.stderr)
+            continue
         for epsilon in options.epsilon:
             found = {
                 kind(epsilon).name: measure_error(kind(epsilon), profile, runs=options.runs, seconds=options.seconds)
