@@ -31,7 +31,7 @@ REVIEWED_CACHES = {
     ),
     "local.collection.Collection": (FROZEN, "digest guarantee shown_guarantee"),
     "collect.served.Served": ("numbers, and a mapping that never leaves the object", "_digits last_day"),
-    "mechanisms.bound_choosing.PreparedChoice": ("a mapping of numbers that never leaves the object", "_public"),
+    "mechanisms.bound_choosing.PreparedChoice": ("mappings of numbers that never leave the object", "_growth _public"),
     "local.reports_once.OnceInEngine": ("a question to the engine of one reading", "left_out"),
     "local.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),
     "local.block_design.BlockEstimator": (

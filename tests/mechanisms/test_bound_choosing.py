@@ -31,15 +31,17 @@ ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTIT
 # ε₁ = 1.
 ASKED = ChosenBound(10, 1_000, "0.1", candidates=(1, 2, 5))
 SIZES = range(9)
-NOISES = (0, 0, 0), (1, 2, 5), (3, 3, 4), (0, 7, 9), (9, 2, 0)
+NOISES = (0, 0, 0), (1, 2, 5), (3, 3, 4), (0, 7, 9), (9, 2, 0), (1, 1, 2)
+# A tenth is more than some bounds keep.
+MANY = 100
 Sizes = tuple[int, ...]
 
 
-def choice_with(noise: Sequence[int], *, groups: int = 1) -> PreparedChoice:
+def choice_with(noise: Sequence[int], *, groups: int = 1, expected: int = 0) -> PreparedChoice:
     unit = PrivacyUnit.user(max_items=5, groups=groups)
     own = dict(zip(ASKED.units(unit), noise, strict=True))
     release = AskedRelease(10).prepared(PrivacyUnit.user(max_items=5), choice=ASKED)
-    return PreparedChoice(ASKED, unit, dict.fromkeys(own, release), own)
+    return PreparedChoice(ASKED, unit, dict.fromkeys(own, release), own, expected)
 
 
 def chances(choice: PreparedChoice, sizes: Iterable[int]) -> np.ndarray[Any, Any]:
@@ -58,8 +60,9 @@ def worst_loss(choice: PreparedChoice) -> float:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_neighbors_lose_at_most_the_budget_of_the_choice(noise: Sequence[int]) -> None:
-    assert worst_loss(choice_with(noise)) <= 1 + 1e-12
+@pytest.mark.parametrize("expected", [0, MANY])
+def test_neighbors_lose_at_most_the_budget_of_the_choice(noise: Sequence[int], expected: int) -> None:
+    assert worst_loss(choice_with(noise, expected=expected)) <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("noise", NOISES[1:3])
@@ -83,6 +86,11 @@ def test_the_enumeration_finds_a_wrong_divisor(divisor: Any, monkeypatch: pytest
     assert max(worst_loss(choice_with(noise)) for noise in NOISES) > 1.2
 
 
+def test_the_enumeration_finds_a_wrong_divisor_of_what_should_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bounds, "most", property(lambda bounds: bounds.items**0.5))
+    assert max(worst_loss(choice_with(noise, expected=MANY)) for noise in NOISES) > 1.2
+
+
 def test_scores_are_what_the_definition_says() -> None:
     losses, bounds = [7, 3, 3, 20], [1, 2, 4, 9]
     by_hand = [Fraction(4), Fraction(0), Fraction(0), Fraction(17, 5)]
@@ -100,11 +108,32 @@ def test_draws_have_the_probabilities_that_are_enumerated() -> None:
 
 def test_kept_rows_are_weighed_and_rows_beyond_the_largest_candidate_are_not() -> None:
     choice = choice_with((10, 20, 30))
-    # ε₁ = 1: the margin is m·ln(noise/10), in 64ths, with ln 2 = 44/64 and ln 3 = 70/64.
-    margins = [Fraction(0), Fraction(2 * 44, 64), Fraction(5 * 70, 64)]
-    losses = [7 - 7 + margins[0], 14 - 10 + margins[1], 21 - 15 + margins[2]]
+    # ε₁ = 1: the margin is 0.6·m·ln(noise/10), in 64ths, with ln 2 = 44/64 and ln 3 = 70/64.
+    margins = [Fraction(0), Fraction(6 * 2 * 44, 640), Fraction(6 * 5 * 70, 640)]
+    losses = [10 - 7 + margins[0], 20 - 10 + margins[1], 30 - 15 + margins[2]]
     assert choice.losses({1: 4, 3: 2, 5: 1}) == losses
     assert choice.losses({9: 1}) == choice.losses({5: 1})
+
+
+def test_noisy_bounds_are_rarer_by_a_public_number() -> None:
+    # Of no units, nothing is kept: the slopes of noise and margin, and the logarithms.
+    first, second = 10 + Fraction(6 * 2 * 44, 640), 20 + Fraction(6 * 5 * 70, 640)
+    by_hand = [Fraction(0), first + Fraction(44, 64), max(second / 4, (second - first) / 3) + Fraction(70, 64)]
+    assert choice_with((10, 20, 30)).scores({}) == by_hand
+
+
+def test_a_bound_that_keeps_less_than_a_tenth_of_the_expected_items_is_too_small() -> None:
+    choice = choice_with((10, 10, 10), expected=MANY)
+    # One unit with three items: 9, 8 and 7 are missing, and one unit keeps at most 1, 2 and 5.
+    assert choice.scores({3: 1}) == [9, 4, Fraction(7, 5)]
+    assert choice.scores({3: 4}) == [6, 4, 0]
+
+
+def test_a_few_units_with_most_items_are_seen() -> None:
+    choice = prepare_choice(ChosenBound("0.2", 20_000), PrivacyUnit.user(max_items=128))
+    pmf = pmf_by_scores(choice.scores({300: 67}), choice.rate)
+    # Differences alone give them bounds of 8 and less in more than half of all cases.
+    assert pmf[:4].sum() < 0.05
 
 
 def test_units_just_beyond_a_bound_count_one_by_one() -> None:
@@ -124,7 +153,7 @@ def test_the_enumeration_finds_a_step_that_counts_twice(monkeypatch: pytest.Monk
         return found if bounds.items in ASKED.candidates else 2 * found - own(choice, Bounds(2, 1), places)
 
     monkeypatch.setattr(PreparedChoice, "_kept", doubled)
-    assert max(worst_loss(choice_with(noise)) for noise in NOISES[1:3]) > 1.2
+    assert max(worst_loss(choice_with(noise)) for noise in NOISES) > 1.2
 
 
 def test_large_data_get_the_bound_with_the_least_loss() -> None:

@@ -32,11 +32,11 @@ def asked_for(relation: NeighboringRelation, items: Iterable[int], groups: Itera
     return ChosenBound(10, 1_000, "0.1", candidates=items, group_candidates=groups, relation=relation)
 
 
-def choice_of(asked: ChosenBound, noise: Sequence[int]) -> PreparedChoice:
+def choice_of(asked: ChosenBound, noise: Sequence[int], expected: int = 0) -> PreparedChoice:
     unit = asked.units(PrivacyUnit.label(max_count=1))[-1]
     own = dict(zip(asked.units(unit), noise, strict=True))
     release = AskedRelease(10, None, asked.relation).prepared(unit, choice=asked)
-    return PreparedChoice(asked, unit, dict.fromkeys(own, release), own)
+    return PreparedChoice(asked, unit, dict.fromkeys(own, release), own, expected)
 
 
 def places_of(labels: Iterable[Label], groups: int) -> list[Counter[int]]:
@@ -82,8 +82,9 @@ def test_a_larger_product_does_not_cover_a_label_in_the_place_of_another() -> No
 
 @pytest.mark.parametrize("relation", [ADD, SUBSTITUTE])
 @pytest.mark.parametrize("noise", [(0,) * 9, (1, 2, 3, 2, 4, 6, 3, 6, 9), (9, 0, 4, 0, 7, 1, 30, 2, 0)])
-def test_scores_change_by_at_most_one(relation: NeighboringRelation, noise: Sequence[int]) -> None:
-    choice = choice_of(asked_for(relation, (1, 2, 4), (1, 2, 4)), noise)
+@pytest.mark.parametrize("expected", [0, 100])
+def test_scores_change_by_at_most_one(relation: NeighboringRelation, noise: Sequence[int], expected: int) -> None:
+    choice = choice_of(asked_for(relation, (1, 2, 4), (1, 2, 4)), noise, expected)
     pairs = list(neighbors(relation, FEW, 1))
     found = {table: scores_of(choice, table) for table in {table for pair in pairs for table in pair}}
     for one, other in pairs:
@@ -92,8 +93,9 @@ def test_scores_change_by_at_most_one(relation: NeighboringRelation, noise: Sequ
 
 @pytest.mark.parametrize("relation", [ADD, SUBSTITUTE])
 @pytest.mark.parametrize("noise", [(0, 0, 0, 0), (0, 3, 3, 9), (5, 0, 0, 5)])
-def test_neighbors_lose_at_most_the_budget(relation: NeighboringRelation, noise: Sequence[int]) -> None:
-    assert lost(choice_of(asked_for(relation, (1, 4), (1, 2)), noise), relation) <= 1 + 1e-12
+@pytest.mark.parametrize("expected", [0, 100])
+def test_neighbors_lose_at_most_the_budget(relation: NeighboringRelation, noise: Sequence[int], expected: int) -> None:
+    assert lost(choice_of(asked_for(relation, (1, 4), (1, 2)), noise, expected), relation) <= 1 + 1e-12
 
 
 def lost(choice: PreparedChoice, relation: NeighboringRelation) -> float:
@@ -135,7 +137,7 @@ def test_pairs_are_drawn_with_the_probabilities_that_are_enumerated() -> None:
 def test_kept_items_are_those_of_the_first_groups() -> None:
     choice = choice_of(asked_for(ADD, (1, 4), (1, 2)), (100,) * 4)
     # Equal noise has no margin.
-    assert choice.losses({9: 2}, {3: 1}, {9: 1}) == [70 - 2, 70 - 8, 70 - 3, 70 - 11]
+    assert choice.losses({9: 2}, {3: 1}, {9: 1}) == [100 - 2, 100 - 8, 100 - 3, 100 - 11]
 
 
 @pytest.mark.parametrize("relation", [ADD, SUBSTITUTE])
@@ -143,9 +145,9 @@ def test_kept_items_are_those_of_the_first_groups() -> None:
 def test_of_groups_alone_each_counts_as_one(relation: NeighboringRelation, noise: Sequence[int]) -> None:
     choice = choice_of(asked_for(relation, (9,), (1, 2, 4)), noise)
     least = max(1, min(noise))
-    # ε₁ = 1: the margin is g·ln(noise/least), in 64ths.
+    # ε₁ = 1: the margin is 0.6·g·ln(noise/least), in 64ths.
     public = [
-        Fraction(7, 10) * own + groups * Fraction(round(64 * math.log(max(own, 1) / least)), 64)
+        own + groups * Fraction(6 * round(64 * math.log(max(own, 1) / least)), 640)
         for own, groups in zip(noise, (1, 2, 4), strict=True)
     ]
     assert choice.losses({9: 2}, {3: 1}) == [public[0] - 2, public[1] - 3, public[2] - 3]
@@ -155,8 +157,10 @@ def test_of_groups_alone_each_counts_as_one(relation: NeighboringRelation, noise
 def test_noise_of_groups_alone_is_in_groups_of_labels() -> None:
     unit = PrivacyUnit.label(max_count=16, groups=8)
     alone, both = (ChosenBound(1, 10**5, candidates=items, group_candidates=(1, 8)) for items in ((16,), (1, 16)))
-    pairs, items = (prepare_choice(asked, unit).noise[unit] for asked in (alone, both))
-    assert 2 < items / pairs < 8
+    pairs, items = (prepare_choice(asked, unit) for asked in (alone, both))
+    assert 2 < items.noise[unit] / pairs.noise[unit] < 8
+    assert items.expected == 10**5
+    assert items.noise[unit] // pairs.noise[unit] == items.expected // pairs.expected
 
 
 def test_large_data_get_the_pair_with_the_least_loss() -> None:

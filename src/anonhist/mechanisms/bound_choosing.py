@@ -22,8 +22,8 @@ from anonhist.randomness import RandomSource, SystemSource
 # Predicted noise is simulated for at most this many items: beyond, it grows like the square root of their number.
 _MOST_SIMULATED = 10**6
 RUNS = 8
-# Chosen by bench/chosen_bounds.py: noise counts less than items left out, for which it makes up in part.
-_NOISE_WEIGHT = Fraction(7, 10)
+# Chosen by bench/chosen_bounds.py, as is the share of the expected items that a bound should keep.
+_MARGIN, _SHARE_TO_KEEP = Fraction(3, 5), Fraction(1, 10)
 # Public, so that everybody predicts the same noise.
 _SEED = 20261128
 
@@ -34,17 +34,19 @@ class PreparedChoice:
 
     With bounds b = (m, g), the loss is ``q_b = p_b − kept_b``, with ``kept_b = Σ_u Σ_{k≤g} min(T_uk, m)``, T_uk the
     number of items of unit u in the k-th of its groups: items left out are exactly the sorted ℓ1 distance between the
-    profiles with and without the bounds. ``p_b = 0.7·noise_b + g·m·ln(noise_b/noise_least)/ε₁`` is public: a bound with
-    r times the noise of another would err r times as much, and the margin makes it about sqrt(r) times less likely to
-    be drawn in its place. One unit more, or another in the place of one, changes ``kept_b − kept_c`` by at most
-    ``D_bc`` (:meth:`~anonhist.profiles.chosen_bound.Bounds.apart`; g·|m − m'| with one g), so ``s_b = max(0, max_c
-    (q_b − q_c)/D_bc)`` by at most 1. Here c are all candidates, and the steps of b: one item or one group more, with
-    p_c on a straight line to the next candidate. Many units just beyond a bound show in its step: they are too few
-    items to show in twice the bound. The bounds are drawn by permute-and-flip
-    (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2.
+    profiles with and without the bounds. ``p_b = noise_b + 0.6·g·m·l_b/ε₁`` is public, with ``l_b =
+    ln(noise_b/noise_least)``. One unit more, or another in the place of one, changes ``kept_b − kept_c`` by at most
+    ``D_bc`` (:meth:`~anonhist.profiles.chosen_bound.Bounds.apart`; g·|m − m'| with one g), and kept_b by at most g·m.
+    So ``s_b = max(0, max_c (q_b − q_c)/D_bc, (N/10 − kept_b)/(g·m))`` changes by at most 1. Here c are all candidates,
+    and the steps of b: one item or one group more, with p_c on a straight line to the next candidate. Many units just
+    beyond a bound show in its step: they are too few items to show in twice the bound. N is the public number of items
+    that are expected: a few units with most of them hardly show in differences, but a bound that keeps less than a
+    tenth of N is too small. The bounds are drawn by permute-and-flip
+    (:func:`~anonhist.mechanisms.choosing.draw_by_scores`) at the rate ε₁/2 with the scores ``s_b + l_b/ε₁``: a
+    bound with r times the noise of another would err r times as much, and is sqrt(r) times less likely at equal s.
 
     If groups alone are chosen, m = 1 in all of this, so that pairs of a label and a group are counted: their loss has a
-    lower sensitivity, and noise is divided by the number of items that a pair has in the public shape.
+    lower sensitivity, and noise and N are divided by the number of items that a pair has in the public shape.
 
     Proof: docs/proofs/users.md, section 4.
     """
@@ -53,6 +55,7 @@ class PreparedChoice:
     unit: PrivacyUnit
     releases: Mapping[PrivacyUnit, PreparedRelease]
     noise: Mapping[PrivacyUnit, int]
+    expected: int
 
     @property
     def units(self) -> list[PrivacyUnit]:
@@ -85,15 +88,18 @@ class PreparedChoice:
         return [self._public[each] - self._kept(each, places) for each in self._public]
 
     @cached_property
+    def _growth(self) -> dict[Bounds, Fraction]:
+        """The logarithm of each candidate's noise over the least, in units of 1/ε₁."""
+        least = max(1, min(self.noise.values()))
+        # In 64ths, so that a machine's last digit of a logarithm decides nothing.
+        logarithms = {unit: round(64 * math.log(max(noise, 1) / least)) for unit, noise in self.noise.items()}
+        return {self.asked.weighed(unit): Fraction(each, 64) / self.asked.spent for unit, each in logarithms.items()}
+
+    @cached_property
     def _public(self) -> dict[Bounds, Fraction]:
-        """What the loss of each candidate is before anything is kept: noise that counts in part, and a margin."""
-        least, found = max(1, min(self.noise.values())), {}
-        for unit, noise in self.noise.items():
-            bounds = self.asked.weighed(unit)
-            # In 64ths, so that a machine's last digit of a logarithm decides nothing.
-            growth = Fraction(round(64 * math.log(max(noise, 1) / least)), 64)
-            found[bounds] = _NOISE_WEIGHT * noise + bounds.items * bounds.groups * growth / self.asked.spent
-        return found
+        """What the loss of each candidate is before anything is kept: noise and a margin."""
+        grown = zip(self.noise.values(), self._growth.items(), strict=True)
+        return {bounds: noise + _MARGIN * bounds.most * growth for noise, (bounds, growth) in grown}
 
     def _kept(self, bounds: Bounds, places: Sequence[Mapping[int, int]]) -> int:
         counted = places if self.asked.group_candidates is None else places[: bounds.groups]
@@ -112,9 +118,12 @@ class PreparedChoice:
         losses = [public[each] - kept[each] for each in candidates]
         found = scores_apart(losses, lambda one, other: candidates[one].apart(candidates[other], relation))
         for place, bounds in enumerate(candidates):
-            for step, slope in self._steps(bounds):
-                gained = self._kept(step, places) - kept[bounds]
-                found[place] = max(found[place], (gained - slope) / bounds.apart(step, relation))
+            short = (_SHARE_TO_KEEP * self.expected - kept[bounds]) / bounds.most
+            gains = (
+                (self._kept(step, places) - kept[bounds] - slope) / bounds.apart(step, relation)
+                for step, slope in self._steps(bounds)
+            )
+            found[place] = max(found[place], short, *gains) + self._growth[bounds]
         return found
 
     def _steps(self, bounds: Bounds) -> Iterator[tuple[Bounds, Fraction]]:
@@ -154,7 +163,7 @@ def prepare_choice(
     items = -(-asked.expected_items // profiles)
     per = _items_of_a_label(asked.candidates[0], items) if asked.is_of_groups_alone else 1
     noise = {bound: profiles * _noise(each.mechanism, items) // per for bound, each in releases.items()}
-    return PreparedChoice(asked, unit, releases, noise)
+    return PreparedChoice(asked, unit, releases, noise, int(asked.expected_items // per))
 
 
 def possible_releases(

@@ -104,6 +104,11 @@ class Bounds(NamedTuple):
     items: int
     groups: int
 
+    @property
+    def most(self) -> int:
+        """The most items that one unit keeps."""
+        return self.items * self.groups
+
     def apart(self, other: Self, relation: NeighboringRelation) -> int:
         """Return how far neighbors can move the difference of what two bounds keep.
 
@@ -140,7 +145,8 @@ class ChosenBound:
     epsilon
         The whole budget ε > 0, as for :func:`anonhist.release` afterwards, which must be given the same.
     expected_items
-        A public guess of the number of items, from 1 to 10¹⁵. The noise that each bound needs is predicted for it.
+        A public guess of the number of items, from 1 to 10¹⁵. The noise that each bound needs is predicted for it. A
+        guess more than ten times too high makes bounds too large.
     bound_share
         The share of ε that the choice spends, above 0 and below 1; by default 0.1, or 0.25 if ε times the expected
         items is below 20,000. The rest releases the profile.
