@@ -95,7 +95,8 @@ def compare(profile: ah.Profile, epsilon: str, runs: int) -> tuple[Floats, Float
         noisy = draw.on_one(truth, 1)
         (fit,) = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=rate)
         begun = process_time()
-        (found,) = refitted([fit.legs], [(noisy.legs.sums[0], noisy.legs.begins[0])], epsilon=rate)
+        seen = [(noisy.legs.sums[0], noisy.legs.begins[0])]
+        (found,) = refitted([fit.legs], seen, epsilon=rate, errors=[fit.apart_legs])
         seconds += process_time() - begun
         first = distance(truth.legs, fit.legs)
         others = abs(truth.durfee_size - fit.arms.size) + distance(truth.arms, fit.arms)

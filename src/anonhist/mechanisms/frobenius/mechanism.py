@@ -384,16 +384,17 @@ class FrobeniusMechanism(AdditiveMechanism):
         first_only: bool = False,
     ) -> list[Fits]:
         """Fit batches of noisy values; legs of all batches are fitted again together, for small batches take long."""
-        epsilon, batches, first = float(self.epsilon_per_cell), [], []
+        epsilon, batches, first, errors = float(self.epsilon_per_cell), [], [], []
         for places, noisy in drawn:
             sides = noisy.sizes, noisy.arms, noisy.legs
             found = posterior_medians(*sides, epsilon=epsilon, reach=reach, with_errors=not first_only)
             batches.append((places, noisy, found))
             first += [each.legs for each in found]
+            errors += [each.apart_legs for each in found]
         if first_only:
             return [_fits(*batch, None) for batch in batches]
         seen = [each for _, noisy, _ in batches for each in zip(noisy.legs.sums, noisy.legs.begins, strict=True)]
-        anew = iter(refitted(first, seen, epsilon=epsilon))
+        anew = iter(refitted(first, seen, epsilon=epsilon, errors=errors))
         return [_fits(*batch, [*islice(anew, len(batch[0]))]) for batch in batches]
 
     def _published(self, fits: Fits) -> list[Profile]:

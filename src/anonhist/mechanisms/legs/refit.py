@@ -25,6 +25,9 @@ from anonhist.numeric.arrays import Bools, Floats, Ints
 # Through fewer legs than this, than this many times the square root of the noise scale, and than this share of that
 # scale, which is the noise of D̃ itself, no curve can be seen.
 _FEWEST, _FEWEST_IN_ROOTS, _FEWEST_IN_SCALES = 4, 3.5, 0.4
+# Where D̂ is below this many noise scales, a fit with heavy steps must claim this share of the first one's error at most,
+# and legs that moved by more than the second share, but not by more than the third, are kept as they were.
+_SURE, _CLAIMED, _MOVED, _OTHER_SHAPE = 1.0, 0.85, 0.8, 2.0
 # Floats hold smaller legs exactly; and beyond so many legs, whose noise hardly counts, a fit would take minutes.
 LARGEST, _MOST = 2**44, 2**16
 # About so many legs are fitted together: more take less time each, up to where their values leave a cache.
@@ -56,10 +59,17 @@ class SmoothLegs:
     error: float
 
 
-def refitted(legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilon: float) -> list[SmoothLegs | None]:
+def refitted(
+    legs: Sequence[Ints],
+    seen: Sequence[tuple[Ints, Bools]],
+    *,
+    epsilon: float,
+    errors: Sequence[float] | None = None,
+) -> list[SmoothLegs | None]:
     """Return the legs of each run with smooth steps, given first fits of them; None where these stay.
 
-    ``seen`` has, for each run, the noisy sums of groups of legs at each position, and where groups begin.
+    ``seen`` has, for each run, the noisy sums of groups of legs at each position, and where groups begin. ``errors``
+    are the expected errors of the first fits, if they are known.
     """
     found: list[SmoothLegs | None] = [None] * len(legs)
     # Runs of about the same size are fitted together; where noise is large, each leg has many values.
@@ -74,8 +84,21 @@ def refitted(legs: Sequence[Ints], seen: Sequence[tuple[Ints, Bools]], *, epsilo
         chains = [NoisyLegs.of(*seen[run], legs[run], epsilon) for run in together]
         first = np.concatenate([legs[run] for run in together]).astype(np.float64)
         for run, smooth in zip(together, smooth_legs(NoisyLegs.joined(chains), first), strict=True):
-            found[run] = smooth
+            is_kept = errors is None or _is_plausible(smooth, legs[run], errors[run], epsilon)
+            found[run] = smooth if is_kept else None
     return found
+
+
+def _is_plausible(smooth: SmoothLegs, first: Ints, error: float, epsilon: float) -> bool:
+    """Return whether legs fitted anew may replace first ones of this expected error.
+
+    Where counts are cut at 20, say, the last legs fall from thousands to none inside a group. If D̃ is noise, first fits
+    end late, and the fall looks like a few heaps: it would be spread over legs that had none of it.
+    """
+    if smooth.steps.heavy is None or epsilon * first.size >= _SURE:
+        return True
+    moved = float(np.abs(smooth.legs - first).sum())
+    return smooth.error <= _CLAIMED * error and not _MOVED * error < moved <= _OTHER_SHAPE * error
 
 
 def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
