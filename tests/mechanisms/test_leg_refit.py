@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from scipy.interpolate import BSpline
 from anonhist.formats.files import write
 from anonhist.formats.releases import read_release
 from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms.frobenius.mechanism import CoordinateNoise
+from anonhist.mechanisms.frobenius.posterior import posterior_medians
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.mechanisms.legs import chain, refit
 from anonhist.mechanisms.legs.chain import LegPosterior, NoisyLegs
 from anonhist.mechanisms.legs.refit import refitted, smooth_legs
 from anonhist.mechanisms.legs.steps import STEPS, Part, Steps, gammaln
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.releases.error import simulate_error
 from anonhist.releases.runs import BY_POSTERIOR, draw_runs
@@ -183,6 +187,20 @@ def test_what_is_computed_again_is_as_what_was_kept(monkeypatch: pytest.MonkeyPa
     assert kept.legs.tolist() == again.legs.tolist()
     monkeypatch.setattr(refit, "_MOST", fit.size - 1)
     assert refitted([fit], seen(rows), epsilon=0.1) == [None]
+
+
+def test_a_cliff_where_counts_are_cut_is_not_spread() -> None:
+    # Such releases lost about a fifth where the noise of D̃ is two and a half times D.
+    counts = np.minimum(np.random.default_rng(2).zipf(1.4, 8000), 20)
+    truth, draws = FrobeniusCoordinates.of(Profile.from_counts(counts)), np.random.default_rng(1)
+    noisy = CoordinateNoise(Fraction("0.02"), simulated_noise(draws)).on_one(truth, 4)
+    fits = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=0.02)
+    first, errors = [fit.legs for fit in fits], [fit.apart_legs for fit in fits]
+    given = [*zip(noisy.legs.sums, noisy.legs.begins, strict=True)]
+    assert None not in refitted(first, given, epsilon=0.02)
+    assert refitted(first, given, epsilon=0.02, errors=errors) == [None] * 4
+    # Where first fits are sure of little, and the new ones stay near them, those are kept.
+    assert None not in refitted(first, given, epsilon=0.02, errors=[5000.0] * 4)
 
 
 def test_few_legs_and_legs_that_floats_do_not_hold_stay() -> None:
