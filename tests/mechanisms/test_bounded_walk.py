@@ -37,7 +37,7 @@ def step_law(name: str, gamma: float, gap: int, ahead: tuple[int, ...], flags: f
             return lambda: decisions.choose([1 - chance, chance]) == 1
 
         coins = Coins(lambda: decisions.choose(waits), bit(z), bit(2 * z), bit(2 * z / (1 - 2 * z)))
-        named = {"_draw_back": ("flagged",), "_draw_back_inside": ("flagged", "rose")}.get(name, ())
+        named = {"_draw_back": ("flagged",), "_draw_back_inside": ("rose",)}.get(name, ())
         return STEPS[name](gap, *ahead, coins, **{flag: flag in flags for flag in named})
 
     return output_distribution(run, unexplored=1e-14).probabilities  # type: ignore[return-value]
