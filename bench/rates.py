@@ -9,7 +9,6 @@ the logarithm, and √ln(1/ε) beside it.
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import staircase_profile
-from anonhist.mechanisms.exponential.calibration import calibrate
+from anonhist_papers.blocki.exponential import ExponentialMechanism
 from bundled import read_bundled, runs_of
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def mechanism(name: str, epsilon: str) -> CentralMechanism:
     """Make a mechanism by its name here: the exponential one is that of Blocki, without corner weights."""
     made: dict[str, Callable[[str], CentralMechanism]] = {
         "privhist": ah.mechanisms.PrivHistMechanism,
-        "exponential": lambda budget: ah.mechanisms.PartitionMechanism(budget, member=calibrate(Fraction(budget), 0.0)),
+        "exponential": ExponentialMechanism.at,
         "partition": ah.mechanisms.PartitionMechanism,
         "frobenius": ah.mechanisms.FrobeniusMechanism,
     }

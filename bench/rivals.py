@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import choose, zipf_profile
-from anonhist.mechanisms.exponential.calibration import calibrate
+from anonhist_papers.blocki.exponential import ExponentialMechanism
 from bundled import read_bundled
 from split import SplitMechanism
 
@@ -48,7 +47,7 @@ def rivals(profile: ah.Profile, cap: int = CAP) -> dict[str, Callable[[str], obj
     labels, n = profile.num_labels, profile.n
     return {
         "default": lambda epsilon: choose(epsilon=epsilon, unit=ah.PrivacyUnit.item())[0],
-        "exponential": exponential_mechanism,
+        "exponential": ExponentialMechanism.at,
         "cumulative": lambda epsilon: ah.mechanisms.CumulativeMechanism(epsilon, public_cap=cap),
         "PrivHist": ah.mechanisms.PrivHistMechanism,
         "PrivHist, thirds": lambda epsilon: ah.mechanisms.PrivHistMechanism(epsilon, shares="thirds"),
@@ -58,11 +57,6 @@ def rivals(profile: ah.Profile, cap: int = CAP) -> dict[str, Callable[[str], obj
         "split": SplitMechanism,
         "split, n public": lambda epsilon: SplitMechanism(epsilon, public_items=n),
     }
-
-
-def exponential_mechanism(epsilon: str) -> ah.mechanisms.PartitionMechanism:
-    """Return the exponential mechanism without corner weights, at the largest rate that ε allows."""
-    return ah.mechanisms.PartitionMechanism(epsilon, member=calibrate(Fraction(epsilon), 0.0))
 
 
 def small_rivals(profile: ah.Profile) -> dict[str, Callable[[str], object]]:

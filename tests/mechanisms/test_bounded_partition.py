@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -22,18 +21,17 @@ from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist_testing.audit import audit
 from anonhist_testing.cases import each_of
 from anonhist_testing.exact import DecidedChoices, Decisions, output_distribution
-from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
+from anonhist_testing.partitions import (
+    Partition,
+    corner_weight,
+    distance,
+    larger_neighbors,
+    partitions_below,
+    partitions_up_to,
+)
 from anonhist_testing.sources import SeededSource
 
 NUMBERS, EPSILONS = [1, 5, 40, 10**4, 2**40], ["0.01", "1", "20"]
-
-
-@lru_cache
-def below(number: int, row: int = 1, longest: int | None = None) -> tuple[Partition, ...]:
-    """Return all partitions with i·μ_i ≤ number, from their definition."""
-    most = number // row if longest is None else min(longest, number // row)
-    rest = ((part, *others) for part in range(1, most + 1) for others in below(number, row + 1, part))
-    return ((), *rest)
 
 
 def capped_chain(reference: Partition, c: float, number: int) -> DiagonalChain:
@@ -43,14 +41,14 @@ def capped_chain(reference: Partition, c: float, number: int) -> DiagonalChain:
 
 @each_of("number", [1, 2, 3, 4, 6, 9])
 def test_the_hyperbola_holds_every_partition_of_so_many_items(number: int) -> None:
-    assert set(partitions_up_to(number)) <= set(below(number))
+    assert set(partitions_up_to(number)) <= set(partitions_below(number))
     assert tuple(hyperbola(number).profile().partition().tolist()) == tuple(number // i for i in range(1, number + 1))
 
 
 @pytest.mark.parametrize("c", [0.02, 0.3, 1.3])
 @each_of("number", [1, 2, 4, 7])
 def test_normalizer_is_the_sum_over_the_domain(number: int, c: float) -> None:
-    domain = below(number)
+    domain = partitions_below(number)
     for reference in partitions_up_to(number):
         exact = math.fsum(math.exp(-c * distance(reference, mu)) for mu in domain)
         assert math.exp(capped_chain(reference, c, number).log_normalizer) == pytest.approx(exact, rel=1e-10)
@@ -70,7 +68,7 @@ def test_every_path_of_the_chain_adds_up_to_the_distribution(
         return tuple(drawn.profile().partition().tolist())
 
     distribution = output_distribution(run, unexplored=1e-12)
-    assert set(distribution.probabilities) == set(below(number))
+    assert set(distribution.probabilities) == set(partitions_below(number))
     for output, probability in distribution.probabilities.items():
         exact = math.exp(-c * distance(reference, output) - chain.log_normalizer)
         assert probability == pytest.approx(exact, rel=1e-9)
@@ -89,7 +87,7 @@ def probability(reference: Partition, output: Partition, gamma: float, number: i
 @each_of("gamma", [1.1, GAMMA])
 def test_above_ln_3_the_weights_add_up_to_one(gamma: float, number: int) -> None:
     for reference in partitions_up_to(number):
-        chances = [probability(reference, output, gamma, number) for output in below(number)]
+        chances = [probability(reference, output, gamma, number) for output in partitions_below(number)]
         assert min(chances) > 0
         assert math.fsum(chances) == pytest.approx(1, rel=1e-12)
 
@@ -108,7 +106,7 @@ def check_walk(reference: Partition, number: int, *, unexplored: float) -> None:
         patch.setattr(boundary_walk, "_AT_ONCE", 1)
         patch.setattr(boundary_walk, "cut_to", lambda prevalences, _: list(prevalences))
         found = output_distribution(run, unexplored=unexplored)
-    assert {*found.probabilities} <= {*below(number)}
+    assert {*found.probabilities} <= {*partitions_below(number)}
     for output, chance in found.probabilities.items():
         exact = probability(reference, output, GAMMA, number)  # type: ignore[arg-type]
         assert chance <= exact * (1 + 1e-9)

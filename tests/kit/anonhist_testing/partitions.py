@@ -26,6 +26,14 @@ def partitions_up_to(size: int) -> tuple[Partition, ...]:
     return tuple(partition for n in range(size + 1) for partition in partitions(n))
 
 
+@lru_cache(maxsize=1024)
+def partitions_below(number: int, row: int = 1, longest: int | None = None) -> tuple[Partition, ...]:
+    """Return all partitions with i·μ_i ≤ number, from their definition."""
+    most = number // row if longest is None else min(longest, number // row)
+    rest = ((part, *others) for part in range(1, most + 1) for others in partitions_below(number, row + 1, part))
+    return ((), *rest)
+
+
 def larger_neighbors(partition: Partition) -> Iterator[Partition]:
     """Yield every partition with one extra cell."""
     rows = [*partition, 0]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import anonhist as ah
 from anonhist.mechanisms import choose
+from anonhist_papers.blocki.exponential import ExponentialMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
 # The largest number that the relaxed mechanism takes: no draw here has as many items.
 NOTHING_CUT = 2**40
-# Below this ε the bounded mechanism is not made.
-SMALLEST_BOUNDED = 0.01
-PUBLISHED, BOUNDED, OURS, HAY = "exponential, c = ε/2", "exponential, exact c", "our default", "isotonic (Hay et al.)"
+PUBLISHED, EXACT, OURS, HAY = "exponential, c = ε/2", "exponential, exact c", "our default", "isotonic (Hay et al.)"
 
 
 def relaxed(epsilon: float | Fraction, *, public_items: int) -> ah.mechanisms.RelaxedPartitionMechanism:
@@ -45,7 +44,7 @@ def mechanism(name: str, epsilon: float, profile: ah.Profile) -> CentralMechanis
     budget = repr(epsilon)
     make: dict[str, Callable[[], CentralMechanism]] = {
         PUBLISHED: lambda: relaxed(epsilon, public_items=NOTHING_CUT),
-        BOUNDED: lambda: ah.mechanisms.BoundedPartitionMechanism(budget, public_items=2 * profile.n),
+        EXACT: lambda: ExponentialMechanism.at(budget),
         OURS: lambda: choose(epsilon=budget, unit=ah.PrivacyUnit.item())[0],
         HAY: lambda: ah.mechanisms.IsotonicMechanism(budget, public_labels=profile.num_labels),
     }

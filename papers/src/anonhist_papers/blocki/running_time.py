@@ -11,7 +11,7 @@ import numpy as np
 import anonhist as ah
 from anonhist.mechanisms.noise import SimulatedChoices
 from anonhist_papers.blocki.data import drawn
-from anonhist_papers.blocki.draws import BOUNDED, mechanism, relaxed
+from anonhist_papers.blocki.draws import relaxed
 from anonhist_papers.blocki.growth import steps
 from anonhist_papers.blocki.table import Table, table_size
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
@@ -46,12 +46,16 @@ def _run(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     yield Point(SIZES, label, profile.n, table_size(profile, own.radius), runs=1)
     if epsilon < 1 or name == "steps of one":
         return
-    for series, each in ((_OURS, own), (_PURE, mechanism(BOUNDED, epsilon, profile))):
+    for series, each in ((_OURS, own), (_PURE, _bounded(epsilon, profile))):
         yield Point.of(_seconds(each, profile, trials), panel=SECONDS, series=f"{series}, {name}", x=profile.n)
     errors = [float(ah.properties.sorted_l1(profile, run)) for run in own.simulate(profile, size=100, rng=rng)]
     yield Point.of(errors, panel=ERRORS, series=f"{_OURS}, {name}", x=profile.n)
     if profile.n <= _LARGEST_TABLE:
         yield from _of_the_table(profile, own, label=f"{_TABLE}, {name}", trials=trials, rng=rng)
+
+
+def _bounded(epsilon: float, profile: ah.Profile) -> ah.mechanisms.BoundedPartitionMechanism:
+    return ah.mechanisms.BoundedPartitionMechanism(repr(epsilon), public_items=2 * profile.n)
 
 
 def _seconds(each: ah.mechanisms.CentralMechanism, profile: ah.Profile, trials: int) -> list[float]:

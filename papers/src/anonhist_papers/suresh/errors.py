@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 from anonhist.mechanisms import (
-    BoundedPartitionMechanism,
     FrobeniusMechanism,
     IsotonicMechanism,
     PartitionMechanism,
@@ -15,6 +14,7 @@ from anonhist.mechanisms import (
     zipf_profile,
 )
 from anonhist.profiles import sorted_l1
+from anonhist_papers.blocki.exponential import ExponentialMechanism
 from anonhist_papers.experiment import Point
 from anonhist_papers.inspectre.coverage import sample
 from anonhist_papers.suresh.bounds import block_height, hard_profile, high_privacy_rate, lower_bound
@@ -33,7 +33,6 @@ SHORT = {THIRDS: "equal thirds", FIFTIETH: "1/50 for n"}
 ISOTONIC, FROBENIUS, PARTITION = "isotonic (Hay et al.)", "Frobenius mechanism", "partition mechanism"
 EXPONENTIAL = "exponential mechanism"
 BOUND, RATE = "lower bound for every mechanism", "√(n ln(2/ε)/ε)"
-_MOST_ITEMS = 2**40
 
 
 def privhist(epsilon: str) -> dict[str, CentralMechanism]:
@@ -126,7 +125,7 @@ def seconds_by_items(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     mechanisms = {
         "PrivHist": PrivHistMechanism(epsilon, shares="thirds"),
         ISOTONIC: IsotonicMechanism(epsilon, public_labels=min(profile.num_labels, 10 ** LARGEST[ISOTONIC])),
-        EXPONENTIAL: BoundedPartitionMechanism(epsilon, public_items=_MOST_ITEMS),
+        EXPONENTIAL: ExponentialMechanism.at(epsilon),
     }
     for series, mechanism in mechanisms.items():
         if power > LARGEST[series]:

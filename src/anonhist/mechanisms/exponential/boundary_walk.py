@@ -107,7 +107,7 @@ def draw_turns(ends: Sequence[int], coins: Coins, inside: Hyperbola | None = Non
         if away and ahead < rose:
             edges, leaves, flagged = _draw_back(gap, coins, flagged=flagged)
         elif away:
-            edges, leaves, flagged = _draw_back_inside(gap, coins, flagged=flagged, rose=rose)
+            edges, leaves, flagged = _draw_back_inside(gap, coins, rose=rose)
         elif ahead < 0:
             edges, leaves, flagged = (_draw_flagged if flagged else _draw_stretch)(gap, coins)
         else:
@@ -157,11 +157,10 @@ def _draw_stretch(gap: int, coins: Coins) -> _Drawn:
     return gap, False, False
 
 
-def _draw_back_inside(gap: int, coins: Coins, *, flagged: bool, rose: bool) -> _Drawn:
+def _draw_back_inside(gap: int, coins: Coins, *, rose: bool) -> _Drawn:
     """Draw one edge after one that led away, where a rise would go beyond the cap, or its corner cannot be flipped."""
-    if rose:
-        return 1, False, coins.share() if flagged else coins.wait() > 0
-    return 1, coins.wait() >= gap - 1 and coins.once(), False
+    # No flag matters behind it: the next corner, if there is one, cannot be flipped either.
+    return 1, not rose and coins.wait() >= gap - 1 and coins.once(), False
 
 
 def _draw_stretch_inside(gap: int, ahead: int, coins: Coins) -> _Drawn:
