@@ -120,8 +120,10 @@ class IncidenceRelease(Shown, Tabular, Saved):
         """Estimate the number of species from the release, at no further cost.
 
         Its error is the sampling error of the published formula and the spread of the estimate over simulated runs of
-        the release, added in squares; the interval is value ± z·error, at least 0. That units kept at most m species
-        biases the estimate in a direction that is not known, which no error includes. The lower end alone is stated.
+        the release, added in squares; the interval is value ± z·error, at least 0. The lower end alone is stated: for
+        it, noise takes away as much from the estimate as from the number of species found, if that is more, which
+        matters where nearly everything is noise. That units kept at most m species biases the estimate in a direction
+        that is not known, which no error includes.
 
         Parameters
         ----------
@@ -147,8 +149,9 @@ class IncidenceRelease(Shown, Tabular, Saved):
             ]
             spread = math.sqrt(float(np.mean((np.array(values) - found.value) ** 2)))
         noise = 0.0 if unknown else widening_factor(len(runs)) * spread
-        half = quantile(level) * math.hypot(found.standard_error, noise)
-        ends = (0.0, math.inf) if unknown else (max(found.value - half, 0.0), found.value + half)
+        sampling, noise = (quantile(level) * each for each in (found.standard_error, noise))
+        low = found.value - math.hypot(sampling, max(noise, self._found_too_many()))
+        ends = (0.0, math.inf) if unknown else (max(low, 0.0), found.value + math.hypot(sampling, noise))
         reason = _CAPPED.format(unit.bound)
         return replace(
             found,
@@ -174,6 +177,10 @@ class IncidenceRelease(Shown, Tabular, Saved):
     def __repr__(self) -> str:
         told = f"{self.release.mechanism.name}, {in_short(self.guarantee)}, sampling_units={self.sampling_units:,}"
         return f"IncidenceRelease({told}, species={self.release.profile.num_labels:,})"
+
+    def _found_too_many(self) -> float:
+        """Return by how many species the release may have more than the data: what lies below it in its interval."""
+        return self.release.profile.num_labels - float(self.release.k_plus_ends(np.array([1]))[0][0])
 
     def _units(self, runs: int) -> list[int]:
         """Return simulated numbers of units, for errors alone."""
