@@ -231,7 +231,7 @@ def test_beyond_a_sample_order_0_has_no_interval_at_equal_coverage() -> None:
         ([20, 9, 9, 4, 3, 2, 2, 1], None, [0, 1]),
         # Six of 26 are labels found once.
         ([12, 4, 2, 2, 1, 1, 1, 1, 1, 1], None, [0, 1]),
-        ([10, 9, 9, 8, 4, 4, 3, 3, 1], 25, [0]),
+        ([10, 9, 9, 8, 4, 4, 3, 3, 2, 1], 25, [0]),
         # One incidence fewer than fifty.
         ([10, 9, 9, 8, 4, 3, 2, 2, 1, 1], 25, [0, 1, 2]),
     ],
