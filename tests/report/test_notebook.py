@@ -258,8 +258,8 @@ def test_representations_are_one_short_line(values: dict[str, Shown]) -> None:
         assert len(repr(value)) < 300, name
         assert "Fraction(" not in repr(value), name
     assert re.fullmatch(r"Release\(\w+, epsilon=2, one item, n=\d+, num_labels=\d+\)", repr(values["release"]))
-    bounded = release(PROFILE, epsilon=2, mechanism="bounded-partition", public_items=2**20)
-    assert re.match(r"Release\(bounded-partition, epsilon=2, delta=\S+e-\d+, one item, n=", repr(bounded))
+    bounded = release(PROFILE, epsilon=1, mechanism="bounded-partition", public_items=2**20)
+    assert re.match(r"Release\(bounded-partition, epsilon=1, delta=\S+e-\d+, one item, n=", repr(bounded))
     assert repr(KRR(alphabet=10**6, epsilon="1/3")) == "KRR(epsilon=1/3, alphabet=1000000)"
     assert repr(KRR(alphabet=list("abc"), epsilon=1)) == "KRR(epsilon=1, alphabet=Alphabet(3 labels))"
 

@@ -86,7 +86,7 @@ class Cell:
         said = repr((self.title, self.rows, self.told)).encode("utf-8", "surrogatepass")
         return inline_svg(
             self.figure,
-            name=f"anonhist-{hashlib.sha256(said).hexdigest()[:12]}",
+            name=f"ah-{hashlib.sha256(said).hexdigest()[:12]}",
             description=self.title,
             keep_text=True,
         )
