@@ -1,10 +1,10 @@
 """How often the stated range of the error holds the real mean error: ``python bench/stated_errors.py [--quick] …``.
 
 For each shape and ε, the table has the real mean error over many runs, ± its standard error; the mean stated error, and
-its ratio to the real one; the share of releases whose range holds the real mean, ± its standard error, with a mark if
-the share minus two standard errors is below 92%; and the width of the range, which is its mean upper end over its mean
-lower end, with its mean ends over the stated error in brackets. The "held out" shapes were listed before anything was
-run on them.
+its ratio to the real one, with the share of releases that are so noisy that pages show the range alone; the share of
+releases whose range holds the real mean, ± its standard error, with a mark if the share minus two standard errors is
+below 92%; and the width of the range, which is its mean upper end over its mean lower end, with its mean ends over the
+stated error in brackets. The "held out" shapes were listed before anything was run on them.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def row(
         expected, within = released.error.sorted_l1, released.error.expected_range
         if expected is None or within is None:
             raise RuntimeError("no error was simulated")
-        said.append((expected.value, *within))
+        said.append((expected.value, *within, released.nearly_all_noise))
     if made_by is None:
         raise RuntimeError("nothing was released")
     if isinstance(made_by, SumOfReleases):
@@ -137,15 +137,20 @@ def row(
         found = made_by.simulate(profile, size=real_runs, rng=np.random.default_rng())
     errors = np.array([ah.properties.sorted_l1(profile, run.with_unit(profile.unit)) for run in found], dtype=float)
     real, spread = errors.mean(), errors.std(ddof=1) / real_runs**0.5
-    value, low, high = np.array(said).T
+    value, low, high, vague = np.array(said).T
     held = np.mean((low <= real) & (real <= high))
     uncertain = (held * (1 - held) / runs) ** 0.5
     mark = " !" if held - 2 * uncertain < _LEAST else ""
     ends = f"{low.mean() / value.mean():.2f} to {high.mean() / value.mean():.2f}"
     return (
-        f"{real:,.1f} ± {spread:,.1f} | {value.mean():,.1f} | {value.mean() / real:.2f} | "
+        f"{real:,.1f} ± {spread:,.1f} | {value.mean():,.1f} | {value.mean() / real:.2f}{_vague(vague.mean())} | "
         f"{100 * held:.0f} ± {100 * uncertain:.0f}%{mark} | {high.mean() / max(low.mean(), 1e-9):.1f} ({ends})"
     )
+
+
+def _vague(share: float) -> str:
+    """Say in how many releases a page shows the range alone."""
+    return f" ({share:.0%} range alone)" if share else ""
 
 
 def main() -> None:

@@ -67,6 +67,24 @@ def test_releases_that_are_mostly_noise_are_said_to_be() -> None:
     assert re.fullmatch(r", 0\.\d+% of the items", share_of_items(data))
 
 
+def test_where_nearly_all_is_noise_the_range_of_the_error_is_shown_alone() -> None:
+    data = Profile.from_counts([40, 20, 9, 4, 4, 1], unit=PrivacyUnit.user(max_items=20))
+    for epsilon, vague in (("0.05", True), ("4", False)):
+        released = FrobeniusMechanism(epsilon, data.unit).release(data, source=SeededSource(2))
+        assert released.nearly_all_noise is vague
+        expected, known = released.error.sorted_l1, dict(facts(released))["Error"]
+        assert expected is not None
+        assert released.error.expected_range is not None
+        low, high = released.error.expected_range
+        assert (known.startswith("about "), "nearly everything is noise" in known) == (not vague, vague)
+        if vague:
+            # Three digits, rounded outward.
+            shown = [float(each.replace(",", "")) for each in re.findall(r"[\d,]+", known.split(" items")[0])]
+            assert shown[0] <= low < high <= shown[1]
+            assert shown[1] <= 1.01 * high + 1
+            assert f"{expected.value:,.0f}" not in known
+
+
 def test_a_share_is_one_of_the_degree_sum() -> None:
     graph = Profile([1, 2], [40, 30], unit=PrivacyUnit.edge())
     released = FrobeniusMechanism(4, PrivacyUnit.edge()).release(graph, source=SeededSource(7))

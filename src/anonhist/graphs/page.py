@@ -309,7 +309,7 @@ def _cards(release: Release, statistics: DegreeStatistics) -> list[tuple[str, st
         (number_text(nodes), f"nodes with an edge; {reached}{_isolated_text(statistics)}"),
         (number_text(edges), f"edges between them; {with_interval(ends_text(edges))}"),
         (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
-        (expected_error(release.error), f"{error}{share_of_items(release)}"),
+        (expected_error(release), f"{error}{share_of_items(release)}"),
     ]
 
 

@@ -191,12 +191,18 @@ def levels_for(release: GroupedRelease) -> list[int]:
 def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
     """Return a group's numbers, with intervals: items, labels, labels at the levels, and the expected error."""
     noisy = f"{NOISY} " if release.mostly_noise else ""
-    expected = release.error.sorted_l1
     return [
         (f"{noisy}{release.n:,}", interval(*release.num_items().interval)),
         *(number_and_ends(release.k_plus(k)) for k in (1, *levels)),
-        ("–" if expected is None else f"{expected.value:,.0f}", ""),
+        (_error_of(release.error, vague=release.nearly_all_noise), ""),
     ]
+
+
+def _error_of(error: ReleaseError, *, vague: bool) -> str:
+    """Write an expected error; its range, if it is vague; a dash, if nothing was simulated."""
+    if error.sorted_l1 is None or error.expected_range is None:
+        return "–"
+    return interval(*error.expected_range) if vague else f"{error.sorted_l1.value:,.0f}"
 
 
 def heads_of(release: GroupedRelease) -> tuple[str, ...]:
@@ -283,7 +289,7 @@ def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
         noisy = sum(each.mostly_noise for each in release.values())
         cards += [
             (
-                expected_error(typical.error),
+                expected_error(typical),
                 f"{words.total}: expected error of the profile of a typical group (sorted ℓ1), and its range",
             ),
             (

@@ -227,7 +227,7 @@ def _cards(release: Release) -> list[tuple[str, str]]:
             f"items of these {release.words.labels}{capped}{counted}; {many_items}",
         ),
         (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
-        (expected_error(release.error), error),
+        (expected_error(release), error),
     ]
 
 
@@ -253,13 +253,14 @@ def facts(release: Release) -> list[tuple[str, str]]:
     words = release.words
     runs = release.error.simulations
     found = release.error.sorted_l1
-    about = (
+    about = "" if release.nearly_all_noise else "about "
+    told = (
         f"less than {words.error.format('one').removesuffix('s')} expected"
         if found is not None and found.value < 0.5  # it would be written as 0
-        else f"about {words.error.format(expected_error(release.error))} expected{share_of_items(release)}"
+        else f"{about}{words.error.format(expected_error(release))} expected{share_of_items(release)}"
     )
     expected = (
-        f"{about} (sorted ℓ1, {'by the noisy values' if found.method == BY_POSTERIOR else f'{runs} simulations'})."
+        f"{told} (sorted ℓ1, {'by the noisy values' if found.method == BY_POSTERIOR else f'{runs} simulations'})."
         if found is not None
         else "not simulated (0 simulations), so there is no expected error and no interval based on one."
     )

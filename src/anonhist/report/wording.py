@@ -63,8 +63,12 @@ def with_error(value: float, error: float) -> str:
     return f"{round(value, places):,.{shown}f} ± {round(error, places):,.{shown}f}"
 
 
-def expected_error(error: ReleaseError) -> str:
-    """Write the expected error of a whole profile and its range, with three digits each, if it was simulated."""
+def expected_error(release: Release) -> str:
+    """Write the expected error of a whole profile and its range, with three digits each, if it was simulated.
+
+    Where nearly all is noise, the range is all that is known.
+    """
+    error = release.error
     if error.sorted_l1 is None or error.expected_range is None:
         return "not simulated"
     low, high = error.expected_range
@@ -73,7 +77,8 @@ def expected_error(error: ReleaseError) -> str:
         step: int = 10 ** max(0, math.floor(math.log10(max(1.0, number))) - 2)
         return f"{way(number / step) * step:,}"
 
-    return f"{digits(error.sorted_l1.value, round)} ({digits(low, math.floor)} to {digits(high, math.ceil)})"
+    ends = f"{digits(low, math.floor)} to {digits(high, math.ceil)}"
+    return ends if release.nearly_all_noise else f"{digits(error.sorted_l1.value, round)} ({ends})"
 
 
 def interval(low: float, high: float, *, places: int = 0) -> str:
@@ -106,6 +111,8 @@ def bars_text(error: ReleaseError, *, none: str) -> str:
 
 def share_of_items(release: Release) -> str:
     """Write the expected error as a share of the released items, to follow that error; without items, no share."""
+    if release.nearly_all_noise:
+        return ": nearly everything is noise"
     items, name = release.profile.n, release.words.total
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
