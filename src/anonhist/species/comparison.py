@@ -34,16 +34,16 @@ _NO_COMMON = (
     "{high!r:.80} is expected to cover more than twice the sample of site {low!r:.80}. Compare at equal sizes."
 )
 # Below this coverage of the sample, intervals of asymptotes of order 1 and 2 were seen to be too short; if it may be
-# below the second, those of order 1 at equal coverage beyond it. So were all at equal coverage from fewer incidences,
+# less, those of order 1 at equal coverage beyond it. So were all at equal coverage from fewer incidences,
 # and those of order 0 from fewer of species in at most so many units: those that are everywhere do not tell of others.
-_ENOUGH, _SURELY, _FEWEST, _INFREQUENT = 0.9, 0.85, 50, 10
+_ENOUGH, _FEWEST, _INFREQUENT = 0.9, 50, 10
 _TOO_LITTLE = (
     "Asymptotes of order 1 and 2 have no interval for {sites}: less than 90% of the community seems to be covered, and "
     "how far values are off is then not known."
 )
 _WITHIN = (
     "At equal coverage beyond a sample, intervals are left out for order 0, and for order 1 if it may cover less than "
-    "85%; all are from fewer than 50 incidences, for order 0 of species in at most 10 units. They held too rarely."
+    "90%; all are from fewer than 50 incidences, for order 0 of species in at most 10 units. They held too rarely."
 )
 # Errors of a community that is guessed from few observations are too small: without this, intervals of 100 individuals
 # or 30 units held the truth in as few as 82% of runs (bench/species_intervals.py).
@@ -213,7 +213,7 @@ def compare_sites(
     individuals or incidences; for order 0 at r times a sample, r > 1, the upper end is ``z²(r − 1)/2`` higher, and
     ``(r − 1)·z/2`` is added to the error in quadrature, as for a Poisson number: few may have been found once by luck.
     At equal coverage, each bootstrap sample is brought to that coverage; beyond a sample there is no interval of order
-    0, and none of order 1 if the interval of its coverage reaches below 85%; from fewer than 50 incidences, there is
+    0, and none of order 1 if the interval of its coverage reaches below 90%; from fewer than 50 incidences, there is
     none at all; for order 0, those of species in at most 10 units are counted. Of the asymptote of order 0, which is
     Chao1 or Chao2, error and lower end are published formulas, as of :func:`species_richness`. The interval of
     asymptotes of order 1 and 2 is from ``D − z·error`` to ``(D + b)·exp(z·error/D)``, if a sample covers 90%: D is too
@@ -477,7 +477,7 @@ def _row(
         kind = "observed" if size == sample.size else "interpolated" if size < sample.size else "extrapolated"
         told = sample.counts <= _INFREQUENT if order == 0 else slice(None)
         too_few = sample.of_incidence and sample.counts[told] @ sample.prevalences[told] < _FEWEST
-        too_far = order == 0 or (order == 1 and sample.coverage_ends(z)[0] < _SURELY)
+        too_far = order == 0 or (order == 1 and sample.coverage_ends(z)[0] < _ENOUGH)
         if place.coverage is not None and (too_few or (kind == "extrapolated" and too_far)):
             low = high = math.nan
     ends = (math.nan, math.nan)
