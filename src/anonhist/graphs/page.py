@@ -38,6 +38,7 @@ from anonhist.report.wording import (
     expected_error,
     interval,
     meaning,
+    named_error,
     no_intervals,
     promise_lines,
     runs_text,
@@ -304,7 +305,7 @@ def _cards(release: Release, statistics: DegreeStatistics) -> list[tuple[str, st
     """Return the numbers that are shown first, each with its name."""
     nodes, edges, guarantee = statistics.nodes_with_edges, statistics.edges, release.guarantee
     reached = with_interval(interval(*nodes.interval))
-    error = "expected ℓ1 error of the sorted list of degrees, and its range"
+    error = named_error(release, "ℓ1 error of the sorted list of degrees")
     return [
         (number_text(nodes), f"nodes with an edge; {reached}{_isolated_text(statistics)}"),
         (number_text(edges), f"edges between them; {with_interval(ends_text(edges))}"),

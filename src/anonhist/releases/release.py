@@ -320,10 +320,10 @@ class Release(OneRelease):
     def mostly_noise(self) -> bool:
         """Whether at least a third of the items are expected to be wrong: the data may be much smaller than released.
 
-        False if no error was simulated, because the share is then unknown.
+        So are they where nearly all is noise. False if no error was simulated.
         """
         expected = self.error.sorted_l1
-        return expected is not None and 3 * expected.value >= self.profile.n
+        return expected is not None and (self.nearly_all_noise or 3 * expected.value >= self.profile.n)
 
     @property
     def largest_count(self) -> int | None:

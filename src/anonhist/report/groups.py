@@ -34,6 +34,7 @@ from anonhist.report.wording import (
     expected_error,
     interval,
     many,
+    named_error,
     no_intervals,
     number_and_ends,
     promise_of,
@@ -290,7 +291,7 @@ def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
         cards += [
             (
                 expected_error(typical),
-                f"{words.total}: expected error of the profile of a typical group (sorted ℓ1), and its range",
+                f"{words.total}: {named_error(typical, 'error of the profile of a typical group (sorted ℓ1)')}",
             ),
             (
                 f"{noisy:,} of {len(release):,}",

@@ -40,6 +40,7 @@ from anonhist.report.wording import (
     free_arithmetic,
     interval,
     many,
+    named_error,
     promise_lines,
     promise_of,
     release_exclusions,
@@ -219,7 +220,7 @@ def _cards(release: Release) -> list[tuple[str, str]]:
     limit = guarantee.unit.max_count
     capped = "" if limit is None else f", each {release.words.label} counted at most {limit:,} times"
     reached = with_interval(interval(*release.k_plus(1).interval))
-    error = f"items: expected error of the whole profile (sorted ℓ1), and its range{share_of_items(release)}"
+    error = f"items: {named_error(release, 'error of the whole profile (sorted ℓ1)')}{share_of_items(release)}"
     return [
         (f"{profile.num_labels:,}", f"different {release.words.labels} released; {reached}"),
         (

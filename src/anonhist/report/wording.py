@@ -81,6 +81,11 @@ def expected_error(release: Release) -> str:
     return ends if release.nearly_all_noise else f"{digits(error.sorted_l1.value, round)} ({ends})"
 
 
+def named_error(release: Release, error: str) -> str:
+    """Name an error beside what :func:`expected_error` writes of it."""
+    return f"range of the expected {error}" if release.nearly_all_noise else f"expected {error}, and its range"
+
+
 def interval(low: float, high: float, *, places: int = 0) -> str:
     """Write an interval, its ends rounded outward; without an upper end, it counts as no interval."""
     if math.isinf(high):

@@ -63,7 +63,7 @@ class PartitionMechanism(DrawnMechanism):
     expected errors and intervals, are those of draws. These err 1 to 4% more on smooth data, and up to a third more if
     most counts do not occur (docs/benchmarks/accuracy.md).
 
-    For ε/Δ below 0.45, the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a function of
+    With z = 0, the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a function of
     the draw alone, which costs no privacy. Around the empty profile, a draw has about π²/(6c²) items, 7 million at
     ε/Δ = 0.001; for data of that size or smaller, the Frobenius mechanism is far better.
 
