@@ -214,10 +214,11 @@ def test_few_legs_and_legs_that_floats_do_not_hold_stay() -> None:
     many = NoisyRows.alone(np.arange(80, 34, -2)[None])
     assert refitted([np.arange(80, 36, -2)], seen(many), epsilon=0.025) == [None]
     assert refitted([np.arange(80, 34, -2)], seen(many), epsilon=0.025) != [None]
-    # Of noise of scale 200, 79 legs are less than four tenths, though more than 3.5 roots.
-    more = NoisyRows.alone(np.arange(400, 239, -2)[None])
-    assert refitted([np.arange(400, 242, -2)], seen(more), epsilon=0.005) == [None]
-    assert refitted([np.arange(400, 239, -2)[:-1]], seen(more), epsilon=0.005) != [None]
+    # Of noise of scale 1,000, 149 legs are less than 0.15, though more than 3.5 roots.
+    first = np.arange(400, 100, -2)
+    more = NoisyRows.alone(first[None])
+    assert refitted([first[:149]], seen(more), epsilon=0.001) == [None]
+    assert refitted([first], seen(more), epsilon=0.001) != [None]
 
 
 def errors(data: Profile, epsilon: str, runs: int) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from anonhist.numeric.arrays import Bools, Floats, Ints
 
 # Through fewer legs than this, than this many times the square root of the noise scale, and than this share of that
 # scale, which is the noise of D̃ itself, no curve can be seen.
-_FEWEST, _FEWEST_IN_ROOTS, _FEWEST_IN_SCALES = 4, 3.5, 0.4
+_FEWEST, _FEWEST_IN_ROOTS, _FEWEST_IN_SCALES = 4, 3.5, 0.15
 # Where D̂ is below this many noise scales, a fit with heavy steps must claim at most this share of the first's error,
 # and must not be farther from it than the second share, unless it is farther than the third.
 _SURE, _CLAIMED, _MOVED, _OTHER_SHAPE = 1.0, 0.85, 0.8, 2.0
