@@ -310,7 +310,7 @@ class Release(OneRelease):
     def nearly_all_noise(self) -> bool:
         """Whether the Durfee size is below half a noise scale Δ/ε: then the expected error is known by its range alone.
 
-        ``error.sorted_l1`` was 0.6 to 1.4 times the real mean error there, by the shape of the data, which does not
+        ``error.sorted_l1`` was 0.6 to 1.6 times the real mean error there, by the shape of the data, which does not
         enter the release (docs/benchmarks/intervals.md); its range held. False for sums of releases.
         """
         rate = getattr(self.mechanism, "epsilon_per_cell", None)
