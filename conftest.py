@@ -6,6 +6,8 @@ import shutil
 # Small matrices: threads of the linear algebra library would only wait for each other. Read when NumPy is imported, so
 # by all processes started from here: those that share the tests, and those that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Processes that tests fork must not stop and start the threads of gRPC, which Spark Connect leaves: some are aborted.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec

@@ -1,7 +1,6 @@
 """What decoding takes: tallies of a few reports, from surveys with many cells, in a process with little memory."""
 
 import json
-import resource
 import subprocess
 import sys
 
@@ -13,7 +12,8 @@ from anonhist_testing.sources import SeededSource
 
 # Of all memory that may be reserved, of which the libraries alone take half.
 _BYTES = 2 << 30
-_START = "import numpy as np\nfrom anonhist.local import ORAPPOR, ORR, KRR, HeavyHitters, Tally\n"
+_START = f"import resource\nresource.setrlimit(resource.RLIMIT_AS, ({_BYTES}, {_BYTES}))\n"
+_START += "import numpy as np\nfrom anonhist.local import ORAPPOR, ORR, KRR, HeavyHitters, Tally\n"
 CASES = {
     "a report about whole values": (
         (
@@ -59,10 +59,6 @@ CASES = {
 }
 
 
-def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
-
-
 # One process for all: to begin it takes longer than what is asked there.
 _EACH = """
 import contextlib, io, json, sys, traceback
@@ -86,7 +82,6 @@ def test_few_reports_take_little_memory() -> None:
         text=True,
         check=False,
         env={"OPENBLAS_NUM_THREADS": "1"},
-        preexec_fn=_limit_memory,
     )
     heard = dict(map(json.loads, done.stdout.splitlines()))
     assert list(heard) == list(CASES), done.stderr[-500:]
