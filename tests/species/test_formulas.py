@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
 from anonhist.profiles import Profile
+from anonhist.properties.estimate import Holds
 from anonhist.species.bootstrap import draw_again
 from anonhist.species.hill import ORDERS, asymptotic, at_size, observed, parse_orders
 from anonhist.species.incidence import IncidenceFrequencies
@@ -162,6 +163,17 @@ def test_richness_of_edges(method: str) -> None:
         assert least <= low <= high < math.inf
         assert found.value >= least
         assert 0 <= found.standard_error < math.inf
+
+
+def test_the_lower_end_of_chao2_alone_is_stated() -> None:
+    # All infrequent species of the second were found once: ICE is there the value of chao2-bc.
+    for counts in ([3, 3, 2, 1, 1], [1, 1, 1]):
+        data = IncidenceFrequencies(40, Profile.from_counts(counts))
+        for method in ("chao2", "chao2-bc"):
+            assert species_richness(data, method=method).statement.holds is Holds.AT_LEAST
+        for varying in ("ice", "ice-1"):
+            told = species_richness(data, method=varying).statement
+            assert (told.holds, "take chao2" in told.reason) == (Holds.NONE, True)
 
 
 def test_small_samples_are_refused() -> None:

@@ -19,6 +19,7 @@ from anonhist.accounting import Ledger
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.properties.estimate import Holds
 from anonhist.species import releasing
 from anonhist.species import sampling_units as module
 from anonhist.species.incidence import IncidenceFrequencies
@@ -155,6 +156,9 @@ def test_richness_from_a_release_has_both_errors_and_says_that_units_were_bounde
     assert "more than 16 species" in estimate.statement.reason
     assert estimate.guarantee == found.guarantee
     assert found.species_richness() == estimate
+    of_ice = found.species_richness(method="ice").statement
+    assert (estimate.statement.holds, of_ice.holds) == (Holds.AT_LEAST, Holds.NONE)
+    assert "take chao2" in of_ice.reason
     silent = release_incidence(plots, epsilon=8, max_per_unit=16, simulations=0, source=SeededSource(3))
     assert silent.species_richness().interval == (0, math.inf)
 

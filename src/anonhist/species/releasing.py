@@ -120,10 +120,10 @@ class IncidenceRelease(Shown, Tabular, Saved):
         """Estimate the number of species from the release, at no further cost.
 
         Its error is the sampling error of the published formula and the spread of the estimate over simulated runs of
-        the release, added in squares; the interval is value ± z·error, at least 0. The lower end alone is stated: for
-        it, noise takes away as much from the estimate as from the number of species found, if that is more, which
-        matters where nearly everything is noise. That units kept at most m species biases the estimate in a direction
-        that is not known, which no error includes.
+        the release, added in squares; the interval is value ± z·error, at least 0. The lower end of Chao2 alone is
+        stated, and neither end of ICE: for it, noise takes away as much from the estimate as from the number of species
+        found, if that is more, which matters where nearly everything is noise. That units kept at most m species biases
+        the estimate in a direction that is not known, which no error includes.
 
         Parameters
         ----------
@@ -152,7 +152,8 @@ class IncidenceRelease(Shown, Tabular, Saved):
         sampling, noise = (quantile(level) * each for each in (found.standard_error, noise))
         low = found.value - math.hypot(sampling, max(noise, self._found_too_many()))
         ends = (0.0, math.inf) if unknown else (max(low, 0.0), found.value + math.hypot(sampling, noise))
-        reason = _CAPPED.format(unit.bound)
+        reasons = [found.statement.reason] if found.statement.holds is Holds.NONE else []
+        reason = "; ".join([*([unknown] if unknown else []), *reasons, _CAPPED.format(unit.bound)])
         return replace(
             found,
             standard_error=found.standard_error if unknown else math.hypot(found.standard_error, spread),
@@ -160,9 +161,7 @@ class IncidenceRelease(Shown, Tabular, Saved):
             method=f"{method}, from a release",
             parts=(("sampling", found.standard_error), *(() if unknown else (("privacy noise", spread),))),
             guarantee=self.guarantee,
-            statement=Statement(
-                Holds.NONE if unknown else Holds.AT_LEAST, f"{unknown}; {reason}" if unknown else reason
-            ),
+            statement=Statement(Holds.NONE if unknown else found.statement.holds, reason),
         )
 
     def alone(self) -> Release:
