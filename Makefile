@@ -37,7 +37,7 @@ soak: $(DEV) ## run the tests that take long, and read neighbors through every w
 	$(PYTEST) --soak $(if $(SEED),--soak-seed $(SEED))
 	$(BIN)/python -m anonhist_testing.way_in.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
-mutants: $(DEV) ## change the code in forty places, one at a time, and see tests fail
+mutants: $(DEV) ## change the code in many places, one at a time, and see tests fail
 	$(BIN)/python tools/mutants.py
 
 check: $(DEV) ## lint, formatting, types (of the examples in the documents too), dead code (architecture is checked by the tests)

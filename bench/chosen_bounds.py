@@ -31,7 +31,7 @@ Generator = np.random.Generator
 LABELS = 20_000
 MOST = 10_000
 # Items, ε and simulated releases.
-USUAL = {"user": [(100_000, "1", 4), (20_000, "0.2", 32)], "label": [(100_000, "1", 250), (20_000, "0.2", 250)]}
+USUAL = {"user": [(100_000, "1", 4), (20_000, "0.2", 64)], "label": [(100_000, "1", 250), (20_000, "0.2", 1_000)]}
 SHAPES: dict[str, Callable[[Generator, int], Ints]] = {
     "all 5": lambda _, people: np.full(people, 5),
     "geometric, mean 2": lambda rng, people: rng.geometric(0.5, people),

@@ -186,7 +186,7 @@ def test_users_have_few_items_in_each_of_few_groups(engine: str, tmp_path: Path)
 @engines
 def test_labels_are_in_few_groups_whichever(engine: str, tmp_path: Path) -> None:
     kept = set()
-    for word in range(24):
+    for word in range(12):
         read = reading(
             engine,
             tmp_path,

@@ -205,7 +205,7 @@ def test_the_digest_in_the_ledger_is_of_the_number_of_units_too(
 def test_a_public_number_of_units_is_never_raised() -> None:
     plots = SamplingUnits([["oak"]] * 3)
     largest = []
-    for seed in range(30):
+    for seed in range(10):
         found = release_incidence(
             plots, epsilon="0.1", max_per_unit=1, relation=REPLACE, simulations=4, source=SeededSource(seed)
         )

@@ -63,7 +63,7 @@ def ran(folder: Path, *options: str) -> tuple[dict[str, str], str]:
 FIRST = {"test_quick[0]", "test_many[0]", "test_others[0]"}
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_each_case_is_left_to_one(run: Path) -> None:
     assert set(ran(run)[0]) == {*FIRST, "test_quick[1]", "test_quick[2]", "test_whole", "test_many[1]"}
     assert set(ran(run, "--quick")[0]) == FIRST
@@ -72,7 +72,7 @@ def test_each_case_is_left_to_one(run: Path) -> None:
     assert set(others) == {"test_slow", *many, *rest}
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_soak_draws_cases_by_the_seed_that_it_prints_in_all_processes(run: Path) -> None:
     drawn, told = ran(run, "--soak", "-n", "2")
     assert sorted(name.partition("[")[0] for name in drawn) == ["test_many"] * 4 + ["test_others"] * 5 + ["test_slow"]
