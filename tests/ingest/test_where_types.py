@@ -144,6 +144,7 @@ WHOLE = [0, 7, -7, 10, -10, 2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 10**16, 1
 ASKED = [*WHOLE, Decimal("7.5"), Decimal("-7.5"), Decimal("-0.5"), 2**63, 10**30, -(10**30)]
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_compared_by_their_digits_where_types_do_not_bind(tmp_path: Path) -> None:
     ids = [f"{at:02}," for at in range(len(WHOLE))]
     with closing(sqlite3.connect(tmp_path / "t.db")) as connection:

@@ -174,6 +174,7 @@ def test_sizes_that_are_left_out_do_not_matter(epsilon: float, too_large: int, m
     assert set(positions) == {400}
 
 
+@pytest.mark.slow
 @each_of("name", ["Zipf", "plateaus", "nothing"])
 def test_narrow_windows_leave_mean_errors_of_simulations_as_they_are(name: str) -> None:
     unit = PrivacyUnit.user(max_items=5)

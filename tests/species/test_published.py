@@ -147,7 +147,7 @@ def test_trees_of_fifty_hectares_are_those_of_vegan() -> None:
     assert (found.value, found.standard_error) == pytest.approx((236.3732, 6.54361), abs=6e-5)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_intervals_of_ants_are_about_those_of_inext() -> None:
     # Those of estimateD, from 50 bootstrap samples; of 50 errors, one is off by 10%, and a third is far.
     sites = read_species(ROOT / "data" / "ants.csv", data="incidence-freq", layout="species-in-rows")

@@ -203,6 +203,7 @@ def test_other_files_and_tables_are_read_by_the_same_rules(tmp_path: Path) -> No
         read_species("duckdb:///sites.db", **WIDE)
 
 
+@pytest.mark.slow
 def test_rows_keep_their_order_in_long_files(tmp_path: Path) -> None:
     many = "species,one\nunits,3\n" + "".join(f"{number},{number % 4}\n" for number in range(300_000))
     how = {"data": "incidence-freq", "layout": "species-in-rows"}

@@ -41,6 +41,7 @@ def _lent() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_tables_begin_uniformly_and_are_long_enough() -> None:
     num_uniform = 0
     for _, made in made_tables():
