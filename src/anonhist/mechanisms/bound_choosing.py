@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from anonhist.mechanisms.choosing import draw_by_scores, scores_apart
+from anonhist.mechanisms.choosing import draw_by_scores, growth, scores_apart
 from anonhist.mechanisms.planning import zipf_profile
 from anonhist.mechanisms.releasing import AskedRelease, PreparedRelease
 from anonhist.mechanisms.skeletons import CentralMechanism
@@ -90,10 +90,8 @@ class PreparedChoice:
     @cached_property
     def _growth(self) -> dict[Bounds, Fraction]:
         """The logarithm of each candidate's noise over the least, in units of 1/ε₁."""
-        least = max(1, min(self.noise.values()))
-        # In 64ths, so that a machine's last digit of a logarithm decides nothing.
-        logarithms = {unit: round(64 * math.log(max(noise, 1) / least)) for unit, noise in self.noise.items()}
-        return {self.asked.weighed(unit): Fraction(each, 64) / self.asked.spent for unit, each in logarithms.items()}
+        grown = growth([*self.noise.values()], self.asked.spent)
+        return {self.asked.weighed(unit): each for unit, each in zip(self.noise, grown, strict=True)}
 
     @cached_property
     def _public(self) -> dict[Bounds, Fraction]:

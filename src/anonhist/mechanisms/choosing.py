@@ -63,6 +63,15 @@ def scores_apart(losses: Sequence[Fraction | int], apart: Callable[[int, int], i
     ]
 
 
+def growth(sizes: Sequence[int], rate: Fraction) -> list[Fraction]:
+    """Return ``ln(size / least)/rate`` for public sizes: added to scores, it makes the larger ones less likely.
+
+    In 64ths, so that a machine's last digit of a logarithm decides nothing.
+    """
+    least = max(1, min(sizes))
+    return [Fraction(round(64 * math.log(max(size, 1) / least)), 64) / rate for size in sizes]
+
+
 def least_loss_pmf(losses: Sequence[Fraction | int], sensitivities: Sequence[int], rate: Fraction) -> Floats:
     """Return the probability of each candidate, shape (k,)."""
     return pmf_by_scores(scores(losses, sensitivities), rate)

@@ -11,7 +11,7 @@ from typing import SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen, named
-from anonhist.mechanisms.choosing import least_loss
+from anonhist.mechanisms.choosing import draw_by_scores, growth, scores
 from anonhist.mechanisms.noise import deviation
 from anonhist.mechanisms.setting import check_relation, without_sizes
 from anonhist.numeric.exponential import exp_bounds
@@ -31,8 +31,8 @@ from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 
 LARGEST_MOST, USUAL_MOST = 2**20, 2**10
 _SMALLEST_RATE = Fraction(1, 10**9)
-# Of the budget, for choosing ℓ: between a tenth and three tenths, hardly anything changes.
-_CHOICE_SHARE = Fraction(1, 5)
+# Of the budget, for choosing ℓ: between three tenths and a half, hardly anything changes.
+_CHOICE_SHARE = Fraction(2, 5)
 _CHOSEN, _COUNTED = "the number of labels per user", "the number of labels"
 _ARITHMETIC = "the matching, the choice and the noise are exact, so floating point costs nothing"
 _BITS = 256
@@ -51,12 +51,13 @@ class NumLabelsMechanism:
     by 0 to ℓ, so it changes by at most ℓ if a user is added, removed or replaced. It is never above the number of
     labels, however large ℓ is.
 
-    ε₁, a fifth of ε, chooses ℓ among the powers of two below ``max_per_user``, and that number. The loss of ℓ is ``t_ℓ
-    − D_ℓ``, where t_ℓ is the quantile of the noise that the lower end of the interval takes off. Between neighbors,
-    ``D_ℓ − D_ℓ′`` changes by at most ``max(ℓ, ℓ′)``, by which :func:`~anonhist.mechanisms.choosing.least_loss` divides
-    the differences of losses. Then ε₂, the rest, pays for discrete Laplace noise Z of rate ``ε₂/ℓ`` on D_ℓ. The lower
-    end is ``max(0, D_ℓ + Z − t_ℓ)``, ``P(Z > t_ℓ) ≤ 1 − level``. There is no upper end: one user may have any number of
-    labels that nobody else has.
+    ε₁, two fifths of ε, chooses ℓ among the powers of two below ``max_per_user``, and that number. The loss of ℓ is
+    ``t_ℓ − D_ℓ``, where t_ℓ is the quantile of the noise that the lower end of the interval takes off. Between
+    neighbors, ``D_ℓ − D_ℓ′`` changes by at most ``max(ℓ, ℓ′)``, by which :func:`~anonhist.mechanisms.choosing.scores`
+    divides the differences of losses. So divided, the losses of all large ℓ are about the same: ``2·ln(ℓ)/ε₁`` is added
+    to each score, so that at equal losses ℓ is ℓ times less likely than 1. Then ε₂, the rest, pays for discrete Laplace
+    noise Z of rate ``ε₂/ℓ`` on D_ℓ. The lower end is ``max(0, D_ℓ + Z − t_ℓ)``, ``P(Z > t_ℓ) ≤ 1 − level``. There is no
+    upper end: one user may have any number of labels that nobody else has.
 
     Source: Knop and Steinke 2023.
 
@@ -130,7 +131,7 @@ class NumLabelsMechanism:
 
     @property
     def choice_rate(self) -> Fraction:
-        """The rate at which :func:`~anonhist.mechanisms.choosing.least_loss` weighs scores: ε₁/2."""
+        """The rate at which :func:`~anonhist.mechanisms.choosing.draw_by_scores` weighs scores: ε₁/2."""
         return self._choice_epsilon / 2
 
     @cached_property
@@ -151,9 +152,11 @@ class NumLabelsMechanism:
         """Return D_ℓ for each candidate: private."""
         return tuple(map(held.num_matched, self.candidates))
 
-    def losses(self, matched: tuple[int, ...]) -> list[int]:
-        """Return ``t_ℓ − D_ℓ`` for each candidate: private."""
-        return [taken - number for taken, number in zip(self.taken_off, matched, strict=True)]
+    def scores(self, matched: tuple[int, ...]) -> list[Fraction]:
+        """Return the score of each candidate, which one user changes by at most 1: private."""
+        losses = [taken - number for taken, number in zip(self.taken_off, matched, strict=True)]
+        unlikely = growth(self.candidates, self.choice_rate)
+        return [each + more for each, more in zip(scores(losses, self.candidates), unlikely, strict=True)]
 
     def estimate(self, held: UserLabels, *, source: RandomSource | None = None) -> Estimate:
         """Spend the budget once on private data.
@@ -166,7 +169,7 @@ class NumLabelsMechanism:
         randomness = source or SystemSource()
         with without_sizes():
             matched = self.matched(held)
-        place = least_loss(self.losses(matched), self.candidates, self.choice_rate, source=randomness)
+        place = draw_by_scores(self.scores(matched), self.choice_rate, source=randomness)
         rate = self.noise_rate(self.candidates[place])
         noisy = matched[place] + int(discrete_laplace(rate, 1, source=randomness)[0])
         return self.estimate_of(noisy, place, where=held.where)
