@@ -126,7 +126,7 @@ def row(
         expected, within = released.error.sorted_l1, released.error.expected_range
         if expected is None or within is None:
             raise RuntimeError("no error was simulated")
-        said.append((expected.value, *within, released.nearly_all_noise))
+        said.append((expected.value, *within, released.error_is_vague))
     if made_by is None:
         raise RuntimeError("nothing was released")
     if isinstance(made_by, SumOfReleases):

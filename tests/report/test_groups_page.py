@@ -113,7 +113,7 @@ def test_every_number_is_that_of_the_release(name: str, tmp_path: Path) -> None:
         assert each.error.expected_range is not None
         # Where nearly all is noise, its range is all that is known of an error.
         expected = f"{each.error.sorted_l1.value:,.0f}"
-        if each.nearly_all_noise:
+        if each.error_is_vague:
             expected = interval(*each.error.expected_range)
         assert row[2:] == [f"{marked}{ends[0]}", *ends[1:], expected]
     assert unquote(unescape(page)).count(csv_text(release)) == 1

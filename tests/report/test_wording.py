@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonhist.mechanisms import CumulativeMechanism, FrobeniusMechanism, PartitionMechanism
+from anonhist.mechanisms import CumulativeMechanism, FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -71,7 +71,7 @@ def test_where_nearly_all_is_noise_the_range_of_the_error_is_shown_alone() -> No
     data = Profile.from_counts([40, 20, 9, 4, 4, 1], unit=PrivacyUnit.user(max_items=20))
     for epsilon, vague in (("0.05", True), ("4", False)):
         released = FrobeniusMechanism(epsilon, data.unit).release(data, source=SeededSource(2))
-        assert released.nearly_all_noise is vague
+        assert released.error_is_vague is vague
         expected, known = released.error.sorted_l1, dict(facts(released))["Error"]
         assert expected is not None
         assert released.error.expected_range is not None
@@ -83,6 +83,18 @@ def test_where_nearly_all_is_noise_the_range_of_the_error_is_shown_alone() -> No
             assert shown[0] <= low < high <= shown[1]
             assert shown[1] <= 1.01 * high + 1
             assert f"{expected.value:,.0f}" not in known
+
+
+def test_large_data_are_no_noise_though_few_labels_or_small_counts_have_a_small_diagram() -> None:
+    users = Profile.from_counts([400_000], unit=PrivacyUnit.user(max_items=20))
+    few = FrobeniusMechanism(1, users.unit).release(users, source=SeededSource(2))
+    assert (few.error_is_vague, few.mostly_noise) == (True, False)
+    assert re.fullmatch(r", at most 0\.\d+% of the items", share_of_items(few))
+    # Noise on single prevalences leaves nothing vague.
+    capped = Profile.from_prevalences({1: 30_000, 2: 20_000, 3: 9_000}, unit=PrivacyUnit.label(max_count=3))
+    exact = PrevalenceMechanism("0.4", capped.unit).release(capped, source=SeededSource(2))
+    assert (exact.error_is_vague, exact.mostly_noise) == (False, False)
+    assert re.fullmatch(r", 0\.\d+% of the items", share_of_items(exact))
 
 
 def test_a_share_is_one_of_the_degree_sum() -> None:

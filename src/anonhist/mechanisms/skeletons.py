@@ -64,6 +64,8 @@ class CentralMechanism(Setting, ABC):
     rounding: ClassVar[str] = NOISE_IS_EXACT
     # Its releases keep evidence from noisy values, so files may hold intervals made from it.
     keeps_noisy_values: ClassVar[bool] = False
+    # Its expected errors are those by the posterior of noisy values, which too little data leave vague.
+    errs_by_posterior: ClassVar[bool] = False
 
     @property
     def fits_draws(self) -> bool:

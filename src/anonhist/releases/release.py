@@ -307,23 +307,26 @@ class Release(OneRelease):
         return self.__dict__.setdefault(name, simulate()) if found is None else found
 
     @property
-    def nearly_all_noise(self) -> bool:
-        """Whether the Durfee size is below half a noise scale Δ/ε: then the expected error is known by its range alone.
+    def error_is_vague(self) -> bool:
+        """Whether the expected error is known by its range alone.
 
-        ``error.sorted_l1`` was 0.6 to 1.6 times the real mean error there, by the shape of the data, which does not
-        enter the release (docs/benchmarks/intervals.md); its range held. False for sums of releases.
+        So it is if the error is that by the posterior of noisy values, and the Durfee size below half a noise scale
+        Δ/ε: ``error.sorted_l1`` was 0.6 to 1.6 times the real mean error there, by the shape of the data, which does
+        not enter the release (docs/benchmarks/intervals.md); its range held. False for sums of releases.
         """
-        rate = getattr(self.mechanism, "epsilon_per_cell", None)
-        return rate is not None and 2 * rate * self.profile.durfee_size < 1
+        rate = getattr(self.mechanism, "epsilon_per_cell", 1)
+        return getattr(self.mechanism, "errs_by_posterior", False) and 2 * rate * self.profile.durfee_size < 1
 
     @property
     def mostly_noise(self) -> bool:
         """Whether at least a third of the items are expected to be wrong: the data may be much smaller than released.
 
-        So are they where nearly all is noise. False if no error was simulated.
+        Where the expected error is vague, the upper end of its range counts. False if no error was simulated.
         """
-        expected = self.error.sorted_l1
-        return expected is not None and (self.nearly_all_noise or 3 * expected.value >= self.profile.n)
+        expected, within = self.error.sorted_l1, self.error.expected_range
+        if expected is None or within is None:
+            return False
+        return 3 * (within[1] if self.error_is_vague else expected.value) >= self.profile.n
 
     @property
     def largest_count(self) -> int | None:

@@ -195,7 +195,7 @@ def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
     return [
         (f"{noisy}{release.n:,}", interval(*release.num_items().interval)),
         *(number_and_ends(release.k_plus(k)) for k in (1, *levels)),
-        (_error_of(release.error, vague=release.nearly_all_noise), ""),
+        (_error_of(release.error, vague=release.error_is_vague), ""),
     ]
 
 

@@ -254,7 +254,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
     words = release.words
     runs = release.error.simulations
     found = release.error.sorted_l1
-    about = "" if release.nearly_all_noise else "about "
+    about = "" if release.error_is_vague else "about "
     told = (
         f"less than {words.error.format('one').removesuffix('s')} expected"
         if found is not None and found.value < 0.5  # it would be written as 0

@@ -66,7 +66,7 @@ def with_error(value: float, error: float) -> str:
 def expected_error(release: Release) -> str:
     """Write the expected error of a whole profile and its range, with three digits each, if it was simulated.
 
-    Where nearly all is noise, the range is all that is known.
+    Where the error is vague, the range is all that is known.
     """
     error = release.error
     if error.sorted_l1 is None or error.expected_range is None:
@@ -78,12 +78,12 @@ def expected_error(release: Release) -> str:
         return f"{way(number / step) * step:,}"
 
     ends = f"{digits(low, math.floor)} to {digits(high, math.ceil)}"
-    return ends if release.nearly_all_noise else f"{digits(error.sorted_l1.value, round)} ({ends})"
+    return ends if release.error_is_vague else f"{digits(error.sorted_l1.value, round)} ({ends})"
 
 
 def named_error(release: Release, error: str) -> str:
     """Name an error beside what :func:`expected_error` writes of it."""
-    return f"range of the expected {error}" if release.nearly_all_noise else f"expected {error}, and its range"
+    return f"range of the expected {error}" if release.error_is_vague else f"expected {error}, and its range"
 
 
 def interval(low: float, high: float, *, places: int = 0) -> str:
@@ -116,11 +116,16 @@ def bars_text(error: ReleaseError, *, none: str) -> str:
 
 def share_of_items(release: Release) -> str:
     """Write the expected error as a share of the released items, to follow that error; without items, no share."""
-    if release.nearly_all_noise:
+    items, name, is_vague = release.profile.n, release.words.total, release.error_is_vague
+    expected, within = release.error.sorted_l1, release.error.expected_range
+    if is_vague and release.mostly_noise:
         return ": nearly everything is noise"
-    items, name = release.profile.n, release.words.total
-    expected = release.error.sorted_l1
-    share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
+    if not items or expected is None or within is None:
+        share = ""
+    elif is_vague:
+        share = f", at most {percent(within[1] / items)} of the {name}"
+    else:
+        share = f", {percent(expected.value / items)} of the {name}"
     return share + (": mostly noise" if release.mostly_noise else "")
 
 

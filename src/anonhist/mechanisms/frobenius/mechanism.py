@@ -284,6 +284,7 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     name: ClassVar[str] = "frobenius"
     keeps_noisy_values: ClassVar[bool] = True
+    errs_by_posterior: ClassVar[bool] = True
 
     def simulation_work(self, profile: Profile) -> int:
         """Return the approximate number of values that the fit of one run computes."""
