@@ -468,7 +468,7 @@ def _row(
         if order == 0:
             error = chao_error(sample)
             # The upper end would not cover species far rarer than those found.
-            low, high = log_normal_ends(sample, value, error, level)[0], math.inf
+            low, high = float(math.floor(log_normal_ends(sample, value, error, level)[0])), math.inf
         elif sample.coverage(sample.size) < _ENOUGH:
             low = high = math.nan
         else:

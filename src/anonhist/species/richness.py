@@ -56,7 +56,8 @@ def species_richness(
     Standard errors of Chao2 are the published formulas; those of ICE follow from its derivatives by the Q_k, whose
     covariances are ``Q_k·(1 − Q_k/S)`` and ``−Q_k·Q_l/S``, S the estimate. The interval is log-normal above S:
     ``S + (Ŝ − S)·K^(±1)`` with ``K = exp(z·sqrt(ln(1 + error²/(Ŝ − S)²)))``. If no species seems to be missing, it is
-    ``S/(1 − P) ± z·error/(1 − P)``, at least S, with ``P = Σ_k Q_k·e^(−k)/S``.
+    ``S/(1 − P) ± z·error/(1 − P)``, at least S, with ``P = Σ_k Q_k·e^(−k)/S``. The lower end is rounded down: where
+    nearly all species were found, it is S and a small part of one more, which held too rarely.
 
     Source: Chao 1987; Chao 2005; Lee and Chao 1994, eq. 3.18, with ``u·(u − 1)`` and A as in SpadeR; Chiu and others
     2014.
@@ -99,12 +100,12 @@ def species_richness(
     sample.check_large_enough()
     most = parse_whole_number(infrequent, name="infrequent", least=2, most=_MOST_INFREQUENT)
     value, error, warnings = _VALUES[method](sample, most)
-    ends = log_normal_ends(sample, value, error, level)
+    low, high = log_normal_ends(sample, value, error, level)
     kind = method.partition("-")[0]
     return Estimate(
         value,
         error,
-        ends,
+        (float(math.floor(low)), high),
         method,
         assumes=_ASSUMES[kind],
         level=level,
