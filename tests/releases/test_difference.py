@@ -7,12 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import anonhist as ah
 from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
+from anonhist.ingest import read_profile
 from anonhist.mechanisms.noise import noise_quantile
 from anonhist.mechanisms.window_release import release_cumulative
 from anonhist.profiles.grouped import GroupedProfile
@@ -20,6 +22,8 @@ from anonhist.profiles.windows import CumulativeCounts
 from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.difference import compare_releases, difference
 from anonhist.releases.numbers import Key, factor_of, stretched
+from anonhist.releases.release import Release
+from anonhist.report.difference import summary
 from anonhist.sketches import HashedSketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
@@ -107,6 +111,25 @@ def test_sources_are_compared_where_their_properties_have_intervals() -> None:
     # Users with many equal items are a smaller sample than their items: sources then seem to differ.
     assert "not if those of one person are alike" in found.caveat
     assert not any(row.key.what in ("items", "k-plus") for row in found)
+
+
+def test_releases_that_kept_rows_of_their_own_differ_in_those() -> None:
+    rows = pl.DataFrame(
+        {"user": [f"u{at % 3000}" for at in range(30_000)], "label": [at // 1000 for at in range(30_000)]}
+    )
+
+    def released(key: str, seed: int) -> Release:
+        kept = read_profile(rows, label="label", user="user", max_per_user=1, order_key=key * 32)
+        return ah.release(kept, epsilon=4, simulations=4, source=SeededSource(seed))
+
+    one, alike = released("a", 1), released("a", 2)
+    assert not compare_releases(one, alike).differing
+    assert "order key" not in compare_releases(one, alike).caveat
+    found = compare_releases(one, released("b", 3))
+    # Each keeps one row in ten.
+    assert found.differing
+    assert "order keys differ" in found.caveat
+    assert summary(found).startswith("The rows that each release kept differ beyond noise in ")
 
 
 def test_there_is_no_interval_where_a_release_has_none() -> None:

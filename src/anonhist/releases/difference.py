@@ -35,6 +35,10 @@ _CANNOT = {
         "for windows that overlap, or for the same data twice."
     ),
 }
+_KEPT = (
+    "The order keys differ, so each release kept other rows of those beyond the bound: of one data set, too, such "
+    "releases differ. Release both with one order key to compare what was counted alike."
+)
 
 
 @dataclass(frozen=True)
@@ -112,9 +116,14 @@ class ReleaseDifference(Shown, Tabular, Saved):
         return tuple(row for row in self.rows if row.differs)
 
     @property
+    def is_of_kept_rows(self) -> bool:
+        """Whether each release kept rows of its own, by an order key of its own: they may differ in those alone."""
+        return self.first.order_key != self.second.order_key
+
+    @property
     def caveat(self) -> str:
         """What the statement does not say, or what it assumes."""
-        return _CANNOT[self.of]
+        return f"{_CANNOT[self.of]} {_KEPT}" if self.is_of_kept_rows else _CANNOT[self.of]
 
     @property
     def left_out(self) -> str:

@@ -191,9 +191,13 @@ def summary(found: ReleaseDifference) -> str:
     if not of:
         return "No number has an interval in both releases, so nothing can be said about a difference."
     if not number:
-        return f"{_ABOUT[found.of]} show no difference beyond noise in any of {many(of, 'number')}."
+        return f"{_about(found)} show no difference beyond noise in any of {many(of, 'number')}."
     differ = f"differ beyond noise in {number:,} of {many(of, 'number')}"
-    return f"{_ABOUT[found.of]} {differ}, all at once with 95% confidence."
+    return f"{_about(found)} {differ}, all at once with 95% confidence."
+
+
+def _about(found: ReleaseDifference) -> str:
+    return "The rows that each release kept" if found.is_of_kept_rows else _ABOUT[found.of]
 
 
 def notes(found: ReleaseDifference) -> list[str]:
