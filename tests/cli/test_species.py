@@ -114,6 +114,8 @@ def test_a_ledger_is_charged_before_units_are_read(cli: Cli, tmp_path: Path) -> 
     assert cli("budget", "create", "visits", "--unit", "user", "--epsilon", "9", "--ledger", budget).returncode == 0
     # A missing file, and columns that are not there, are public: nothing is charged.
     assert cli("incidence", source, *PRIVATE, *PAID, *ledger, "-o", target).returncode == 3
+    of_units = ("--data", "incidence-raw", *WIDE)
+    assert cli("incidence", source, *of_units, *PAID, *ledger, "-o", target).returncode == 3
     Path(source).write_text(VISITS, encoding="utf-8")
     assert cli("incidence", source, *PRIVATE[:-1], "none", *PAID, *ledger, "-o", target).returncode == 2
     assert "9 of 9" in cli("budget", "show", "visits", "--ledger", budget).stdout.replace("epsilon ", "")

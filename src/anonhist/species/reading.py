@@ -11,7 +11,7 @@ from anonhist.profiles import Profile
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.sample import SiteData
 from anonhist.species.sampling_units import SamplingUnits
-from anonhist.species.tables import SpeciesTable
+from anonhist.species.tables import SpeciesTable, check_there
 
 TableData = Literal["abundance", "incidence-freq", "incidence-raw", "incidence-counts"]
 TABLE_DATA: tuple[str, ...] = get_args(TableData)
@@ -178,6 +178,7 @@ def read_sampling_units(
     IncidenceFrequencies(sampling_units=2, species=2, {1: 1, 2: 1})
     """
     columns = check_private_table(data, layout, species=species, sampling_unit=sampling_unit, count=count)
+    check_there(source)
     try:
         found = _held(source, data, layout, columns, delimiter, is_private=True).get(ONE_SITE, SamplingUnits([]))
     except AnonhistError as error:
