@@ -106,6 +106,10 @@ def test_sampling_units_are_protected(cli: Cli, tmp_path: Path) -> None:
     assert {row["sampling_units"] for row in rows} == {"61"}
     for option in ("--group", "--times"):
         assert cli("show", str(target), option, "3").returncode == 2
+    for words in (("estimate", "support-size", str(target)), ("diff", str(target), str(target))):
+        refused = cli(*words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "holds a release of incidence frequencies, no profile: use 'anonhist show'." in refused.stderr
 
 
 def test_a_ledger_is_charged_before_units_are_read(cli: Cli, tmp_path: Path) -> None:

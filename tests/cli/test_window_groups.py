@@ -101,7 +101,7 @@ def test_what_cannot_be_is_told_in_one_sentence(
 def test_no_profile_is_taken_from_windows(cli: Cli) -> None:
     assert cli(*GOOD, "-o", "out.json").returncode == 0
     for words, told in (
-        (("estimate", "entropy", "out.json"), "holds cumulative windows, no profile"),
+        (("estimate", "entropy", "out.json"), "holds a release of cumulative windows of groups, no profile"),
         (("show", "out.json", "--group", "sprin"), "There is no group 'sprin'"),
         (("show", "out.json", "--group", "x,y"), "There is no group 'x,y'"),
         (("release", "out.json", "--epsilon", "1"), "if 'out.json' is a release, use"),

@@ -101,7 +101,7 @@ def test_no_profile_is_taken_from_windows(cli: Cli) -> None:
     for words in (("estimate", "entropy", "out.json"), ("curve", "hill", "out.json")):
         done = cli(*words)
         assert (done.returncode, done.stdout) == (2, "")
-        assert "holds cumulative windows, no profile" in done.stderr
+        assert "holds a release of cumulative windows, no profile" in done.stderr
     done = cli("show", "out.json", "--group", "x")
     assert (done.returncode, done.stdout) == (2, "")
     assert "leave --group out" in done.stderr

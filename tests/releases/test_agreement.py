@@ -14,6 +14,7 @@ from anonhist.numeric.staircases import Staircase, above_all, falling_start, low
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import Group, GroupedProfile, total_of
+from anonhist.properties.support_size import support_size
 from anonhist.releases import agreement
 from anonhist.releases.agreement import agreed, agreed_items, distance, weight_of
 from anonhist.releases.grouped import GroupedRelease
@@ -203,6 +204,14 @@ def test_an_adjusted_profile_has_the_promise_of_all_levels() -> None:
         assert each.unadjusted is not None
         assert each.unadjusted.guarantee.epsilon < Fraction("0.4")
     assert release.drawn[()].guarantee.epsilon == Fraction("0.12")
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_every_level_can_be_estimated_whatever_its_number_of_groups(consistent: bool) -> None:
+    release = made(PrivacyUnit.label(max_count=5, groups=3), consistent=consistent)
+    assert release.is_consistent == consistent
+    for each in release.everything.values():
+        assert support_size(each).guarantee == each.guarantee
 
 
 def test_levels_weigh_as_their_noise_allows() -> None:

@@ -218,15 +218,32 @@ def test_what_was_charged_as_one_is_refused() -> None:
     assert compare_releases(first, again).differing == ()
 
 
-def test_a_sum_and_its_part_are_refused() -> None:
-    profiles = dict.fromkeys((("DE", "x"), ("DE", "y"), ("FR", "x")), FEW)
+def _nested() -> ah.GroupedRelease:
+    profiles = dict.fromkeys((("DE", "x"), ("DE", "y"), ("FR", "x"), ("FR", "y")), FEW)
     unit = ah.PrivacyUnit.item()
     grouped = GroupedProfile(("country", "day"), profiles, unit=unit, levels=ah.catalogue.Levels.NESTED)
-    release = ah.release_groups(grouped, epsilon=2)
+    return ah.release_groups(grouped, epsilon=2, simulations=4, source=SeededSource(5))
+
+
+def test_a_sum_and_its_part_are_refused() -> None:
+    release = _nested()
     again = pickle.loads(pickle.dumps(release))  # noqa: S301  # written above
     for part in (release["DE", "x"], release["DE"], again["DE", "x"], again["DE"]):
         with pytest.raises(UsageError, match="share their noise"):
             compare_releases(release[()], part)
+        with pytest.raises(UsageError, match="share their noise"):
+            compare_releases(part, again[()])
+
+
+def test_sums_without_a_common_group_are_compared(tmp_path: Path) -> None:
+    release = _nested()
+    release.save(tmp_path / "groups.json")
+    again = ah.read(tmp_path / "groups.json")
+    for other in (release["FR"], release["FR", "x"], again["FR"], again["FR", "y"]):
+        assert len(compare_releases(release["DE"], other))
+        assert len(compare_releases(other, release["DE"]))
+    for total in (release["FR"], again["FR"]):
+        assert compare_releases(release["DE"], total).differing == ()
 
 
 def _crossing() -> ah.GroupedRelease:

@@ -60,7 +60,7 @@ def weight_of(mechanism: Mechanism) -> float:
 
 def moved_to(drawn: Release, profile: Profile, guarantee: Guarantee) -> Release:
     """Return the release of an adjusted profile, which is a function of all levels."""
-    moved = Profile(profile.counts, profile.prevalences, unit=guarantee.unit.total_unit)
+    moved = Profile(profile.counts, profile.prevalences, unit=drawn.profile.unit)
     made = replace(drawn, profile=moved, guarantee=guarantee, unadjusted=drawn, recorded_error=None)
     return replace(made, draw=None, evidence=None)
 

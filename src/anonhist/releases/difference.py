@@ -341,7 +341,7 @@ def _check_two_draws(first: Release, second: Release) -> None:
             "Both releases have the same content: a difference needs two draws, each with noise of its own."
         )
     for one, other in ((first, second), (second, first)):
-        if isinstance(one.mechanism, SumOfReleases) and _is_of_groups(other, one.mechanism.runs.groups):
+        if isinstance(one.mechanism, SumOfReleases) and _overlaps(other, one.mechanism):
             raise UsageError("One release is a sum of groups that the other is part of: they share their noise.")
         if one.agreed_with is not None and not is_charged and _is_agreed(other, one.agreed_with):
             raise UsageError(
@@ -371,11 +371,14 @@ def _origin(release: Release) -> object:
     return mechanism.name, dict(mechanism.parameters), release.order_key, release.where
 
 
-def _is_of_groups(release: Release, groups: Mapping[Group, Release]) -> bool:
-    """Whether a release is one of these groups, or a sum of some."""
+def _overlaps(release: Release, total: SumOfReleases) -> bool:
+    """Whether a release is one of the groups that a sum adds up, or another sum with some of them."""
+    groups, prefix = total.runs.groups, total.prefix
     if isinstance(release.mechanism, SumOfReleases):
-        return _profiles(release.mechanism.runs.groups) == _profiles(groups)
-    return any(each.profile == release.profile for each in groups.values())
+        own = release.mechanism.prefix
+        shared = min(len(own), len(prefix))
+        return own[:shared] == prefix[:shared] and _profiles(release.mechanism.runs.groups) == _profiles(groups)
+    return any(_is_one_draw(each, release) for group, each in groups.items() if group[: len(prefix)] == prefix)
 
 
 def _is_agreed(release: Release, drawn: Mapping[Group, Release]) -> bool:

@@ -242,8 +242,10 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
         return None
     if isinstance(found, Release | GroupedRelease):
         return found
-    if kind_of_value(found).terminal:
-        raise UsageError(f"{source!r:.80} holds cumulative windows, no profile: use 'anonhist show'.")
+    kind = kind_of_value(found)
+    if kind.terminal:
+        held = kind.called.removesuffix(" is").replace("A ", "a ", 1)
+        raise UsageError(f"{source!r:.80} holds {held}, no profile: use 'anonhist show'.")
     return None
 
 
