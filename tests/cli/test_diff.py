@@ -78,6 +78,7 @@ def test_one_group_of_each_is_compared(cli: Cli, folder: Path) -> None:
         (("june.json", "events.csv"), "events.csv"),
         (("june.json", "july.json", "--thresholds", "0"), "--thresholds must be whole numbers"),
         (("june.json", "july.json", "--thresholds", "1,x"), "--thresholds must be whole numbers"),
+        (("june.json", "july.json", "--thresholds", "2", "--independent-samples"), "leave them out"),
         (("june.json", "july.json", "-o", "d.txt"), "A difference is written as .csv, .json"),
         (("june.json", "july.json", "-o", "june.json", "--force"), "'june.json' is the input"),
         (("june.json", "july.json", "--group", "DE"), "leave --group out"),

@@ -235,6 +235,7 @@ def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: st
         assert ("Assumed:" in lines) is (width == 80)
         assert ("not private" in flat) is not is_private
         assert ("2-differentially private" in flat) is is_private
+        assert ("Unless their letter says otherwise, intervals cover sampling error" in flat) is is_private
 
 
 @pytest.mark.slow

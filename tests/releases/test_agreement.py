@@ -207,7 +207,7 @@ def test_an_adjusted_profile_has_the_promise_of_all_levels() -> None:
 
 
 @pytest.mark.parametrize("consistent", [True, False])
-def test_every_level_can_be_estimated_whatever_its_number_of_groups(consistent: bool) -> None:
+def test_every_level_can_be_estimated_whatever_its_number_of_groups(*, consistent: bool) -> None:
     release = made(PrivacyUnit.label(max_count=5, groups=3), consistent=consistent)
     assert release.is_consistent == consistent
     for each in release.everything.values():

@@ -296,6 +296,7 @@ def test_one_draw_is_refused_whatever_was_made_of_it() -> None:
         ({"counts": [0]}, "counts must be a whole number"),
         ({"counts": []}, "at least one count"),
         ({"of": "people"}, "of must be one of"),
+        ({"of": "distribution", "counts": [2]}, "Leave counts out"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:

@@ -41,8 +41,8 @@ anonhist diff june.json july.json --group spring
 @click.option(
     "--thresholds",
     metavar="K,K,…",
-    help="Compare how many labels have exactly K items, and K or more, at these counts.  [default: 1 to 10, 20, 50, "
-    "100, …]",
+    help="Compare how many labels have exactly K items, and K or more, at these counts; not with "
+    "--independent-samples.  [default: 1 to 10, 20, 50, 100, …]",
 )
 @click.option(
     "--independent-samples",
@@ -69,6 +69,8 @@ def diff(
 
     By default, the statement is about these data, and holds even if the same people are in both.
     """
+    if independent_samples and thresholds is not None:
+        raise UsageError("--thresholds are of the data: leave them out, or leave --independent-samples out.")
     counts = None if thresholds is None else _counts(thresholds)
     destination = outputs.for_estimate(first, second, what="A difference is")._replace(target=outputs.output)
 

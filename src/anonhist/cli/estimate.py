@@ -433,7 +433,10 @@ def _print_all(found: Estimates, console: Console) -> None:
         for name, sentence in promise_lines(guarantee):
             console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
         if any(each.statement.holds is not Holds.NONE and len(each.parts) > 1 for _, each in found):
-            console.print("Intervals cover sampling error and privacy noise, added in quadrature; the CSV lists both.")
+            console.print(
+                "Unless their letter says otherwise, intervals cover sampling error and privacy noise; the CSV lists "
+                "both."
+            )
     for name, sentence in bound_of(found):
         console.print(Text(f"{name}: {sentence}"))
 

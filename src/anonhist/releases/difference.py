@@ -172,7 +172,7 @@ def compare_releases(
         Releases of one kind, unit and bound, of one group each, made independently of each other.
     counts
         The counts k of φ_{k+} and φ_r, each ≥ 1; by default 1 to 10 (φ_r only there), then 20, 50, 100, … up to the
-        largest released count.
+        largest released count. Only of the data: distributions have no numbers of labels.
     of
         ``"data"``: whether these data sets differ. ``"distribution"``: whether their sources do; only if all items of
         both were drawn independently: not if those of one person are alike, nor for a panel, for windows that overlap,
@@ -202,6 +202,8 @@ def compare_releases(
     check_comparable(first, second)
     if of not in get_args(GuessedOf):
         raise UsageError(f"`of` must be one of {', '.join(get_args(GuessedOf))}, not {of!r:.80}.")
+    if of == "distribution" and counts is not None:
+        raise UsageError("`counts` are of the data: distributions have no numbers of labels. Leave `counts` out.")
     asked = _asked(first, second, counts)
     numbers = [_numbers(each, asked, of) for each in (first, second)]
     single = [at_once(1) for at_once in numbers]
