@@ -75,7 +75,7 @@ def test_what_is_ambiguous_is_refused(cli: Cli) -> None:
         (("--data", "abundance", "--layout", "long"), 2, "needs --site, the name of a column"),
         (("--data", "incidence-raw", *WIDE), 3, "use --data incidence-counts"),
         (("--data", "incidence-freq", *WIDE, "--order", "0,x"), 2, "--order must be a list"),
-        (("--data", "incidence-freq", *WIDE, "--order", "4"), 2, "--order of diversity"),
+        (("--data", "incidence-freq", *WIDE, "--order", "4"), 2, "--order must be one or more of 0, 1 and 2"),
         (("--data", "incidence-freq", *WIDE, "--coverage", "1"), 2, "--coverage must be between 0 and 1"),
         (("--data", "incidence-freq", *WIDE, "--size", "1.5"), 2, "--size must be whole numbers"),
         (("--data", "incidence-freq", *WIDE, "-o", "x.parquet"), 2, ".csv"),

@@ -39,7 +39,7 @@ def parse_orders(given: Iterable[float]) -> tuple[int, ...]:
     """
     orders = [given] if isinstance(given, int | float) else list(given)
     if not orders or any(isinstance(order, bool) or order not in ORDERS for order in orders):
-        raise UsageError("`orders` of diversity at equal size or coverage are 0, 1 and 2, at least one of them.")
+        raise UsageError("`orders` must be one or more of 0, 1 and 2, such as 0,1,2.")
     return tuple(sorted({int(order) for order in orders}))
 
 
