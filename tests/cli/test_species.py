@@ -10,6 +10,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.species import commands, reading, release_commands
+from anonhist_testing.web import serve
 
 Cli = Callable[..., CompletedProcess[str]]
 ANTS = Path(__file__).parents[2] / "data" / "ants.csv"
@@ -110,6 +111,16 @@ def test_sampling_units_are_protected(cli: Cli, tmp_path: Path) -> None:
         refused = cli(*words)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert "holds a release of incidence frequencies, no profile: use 'anonhist show'." in refused.stderr
+
+
+def test_sampling_units_are_read_from_standard_input_and_from_servers(cli: Cli, process: Cli, tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text(VISITS, encoding="utf-8")
+    piped = process("incidence", "-", *PRIVATE, *PAID, stdin=VISITS.encode())
+    with serve(tmp_path) as web:
+        served = cli("incidence", f"{web.address}/visits.csv", *PRIVATE, *PAID)
+    for done in (piped, served):
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("count,prevalence,")
 
 
 def test_a_ledger_is_charged_before_units_are_read(cli: Cli, tmp_path: Path) -> None:

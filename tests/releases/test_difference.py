@@ -129,6 +129,8 @@ def test_releases_that_kept_rows_of_their_own_differ_in_those() -> None:
     # Each keeps one row in ten.
     assert found.differing
     assert "order keys differ" in found.caveat
+    # Independent samples are independent with other rows of them, too.
+    assert "order key" not in compare_releases(one, released("b", 3), of="distribution").caveat
     assert summary(found).startswith("The rows that each release kept differ beyond noise in ")
 
 

@@ -117,8 +117,8 @@ class ReleaseDifference(Shown, Tabular, Saved):
 
     @property
     def is_of_kept_rows(self) -> bool:
-        """Whether each release kept rows of its own, by an order key of its own: they may differ in those alone."""
-        return self.first.order_key != self.second.order_key
+        """Whether each release kept rows of its own data by an order key of its own: they may differ in those alone."""
+        return self.of == "data" and self.first.order_key != self.second.order_key
 
     @property
     def caveat(self) -> str:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from anonhist.errors import AnonhistError, DataError, UsageError
+from anonhist.ingest.files import check_there
+from anonhist.ingest.locations import as_path
 from anonhist.profiles import Profile
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.sample import SiteData
 from anonhist.species.sampling_units import SamplingUnits
-from anonhist.species.tables import SpeciesTable, check_there
+from anonhist.species.tables import SpeciesTable
 
 TableData = Literal["abundance", "incidence-freq", "incidence-raw", "incidence-counts"]
 TABLE_DATA: tuple[str, ...] = get_args(TableData)
@@ -178,7 +180,9 @@ def read_sampling_units(
     IncidenceFrequencies(sampling_units=2, species=2, {1: 1, 2: 1})
     """
     columns = check_private_table(data, layout, species=species, sampling_unit=sampling_unit, count=count)
-    check_there(source)
+    # That a file is not there is public, whatever its header has.
+    if source != "-":
+        check_there(as_path(source))
     try:
         found = _held(source, data, layout, columns, delimiter, is_private=True).get(ONE_SITE, SamplingUnits([]))
     except AnonhistError as error:

@@ -30,8 +30,8 @@ _STATES = {
     "chao2": Statement(Holds.AT_LEAST, "any number of species may be too rare to be found"),
     "ice": Statement(
         Holds.NONE,
-        "in trials, the lower end held in 91% of samples from a community of many equally rare species, and the upper "
-        "one in fewer: take chao2 for a lower end",
+        "where many species are equally rare, its lower end was above the truth too often in trials, and its upper end "
+        "below elsewhere: take chao2 for a lower end",
     ),
 }
 _LITTLE = "All infrequent species were found once, so ICE is not defined: the value is that of chao2-bc."

@@ -12,7 +12,7 @@ from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.files import Form
 from anonhist.ingest.holders import Files, Reading, holder_of
-from anonhist.ingest.locations import as_path, readable
+from anonhist.ingest.locations import as_path
 from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.plain_types import is_spark
@@ -87,13 +87,6 @@ class SpeciesTable:
             found = "no column" if name not in self.header else "more than one column"
             raise UsageError(f"The species table has {found} {name!r:.80}, which `{of}` names.")
         return self.header.index(name)
-
-
-def check_there(source: Any) -> None:
-    """Refuse a path that no file has, which is public, before any is opened."""
-    path = as_path(source)
-    if isinstance(path, str) and isinstance(holder_of(path), Files):
-        readable(path)
 
 
 def _of_rows(source: Any) -> SpeciesTable:
