@@ -199,6 +199,9 @@ def test_other_files_and_tables_are_read_by_the_same_rules(tmp_path: Path) -> No
     table.write_parquet(tmp_path / "table.parquet")
     for source in (table, table.to_pandas(), table.lazy(), tmp_path / "table.parquet"):
         assert read_species(source, **WIDE) == {"north": NORTH, "south": SOUTH}
+    there = table.with_columns(pl.col("north", "south").clip(0, 1))
+    for source in (there, there.to_pandas(), there.lazy()):
+        assert read_sampling_units(source, **RAW) == SamplingUnits([["oak", "elm"], ["elm", "ash"]])
     with pytest.raises(UsageError, match="CSV, TSV or Parquet"):
         read_species("duckdb:///sites.db", **WIDE)
 

@@ -275,7 +275,7 @@ def form_of(source: Any, format: str | None) -> Form:  # noqa: A002
 
 def check_there(source: Any) -> None:
     """Refuse a local path or pattern that names no readable file; for Spark files, Spark checks."""
-    if isinstance(source, str) and not is_remote(source):
+    if isinstance(source, str) and source != "-" and not is_remote(source):
         readable(source)
 
 

@@ -181,8 +181,7 @@ def read_sampling_units(
     """
     columns = check_private_table(data, layout, species=species, sampling_unit=sampling_unit, count=count)
     # That a file is not there is public, whatever its header has.
-    if source != "-":
-        check_there(as_path(source))
+    check_there(as_path(source))
     try:
         found = _held(source, data, layout, columns, delimiter, is_private=True).get(ONE_SITE, SamplingUnits([]))
     except AnonhistError as error:
