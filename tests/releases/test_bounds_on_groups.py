@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import anonhist as ah
+from anonhist.report.wording import remarks
 
 EACH_IN_THREE = pl.DataFrame({"user": [f"u{at // 3}" for at in range(90)], "label": [str(at) for at in range(90)]})
 TABLE = EACH_IN_THREE.with_columns(group=pl.Series([*"ABC"] * 30))
@@ -39,7 +40,10 @@ def test_items_of_users_in_all_groups_are_not_bounded_in_groups() -> None:
 
 def test_a_bound_on_groups_leaves_nothing_out_of_everything() -> None:
     made = released(levels="crossing", **OF_LABELS)
-    assert made[()].left_out.startswith("At most 5 items of each label are counted")
+    assert made.adjusted is not None
+    guessed = ah.guessing_curve(made[()])
+    for value in (made[()], made[()].k_plus(2), made[()].num_items(), ah.support_size(made[()]), guessed):
+        assert value.left_out.startswith("At most 5 items of each label are counted"), value
     assert "group" not in made[()].k_plus(2).assumes
     assert "in more than 1 group" in made["A"].k_plus(2).assumes
 
@@ -47,3 +51,18 @@ def test_a_bound_on_groups_leaves_nothing_out_of_everything() -> None:
 def test_of_crossing_levels_each_is_bounded_by_itself() -> None:
     made = released(levels="crossing", user="user", max_per_user=5)
     assert made.left_out.startswith("At most 5 items of each user are counted in each level.")
+
+
+def test_a_label_of_several_groups_counts_in_each_of_a_sum(tmp_path: Any) -> None:
+    twice = pl.concat([TABLE, TABLE.with_columns(group=pl.lit("A"))])
+    sums = ah.read_groups(twice, label="label", by="group", groups=[*"ABC"], levels="nested")
+    ah.write(ah.release_groups(sums, epsilon=4, simulations=2), tmp_path / "sums.json")
+    made = ah.read(tmp_path / "sums.json")
+    said = "a label counts once in each of its groups, which were added up"
+    total = made[()]
+    for number in (total.k_plus(2), total.prevalence(1), ah.support_size(total), ah.guessing_curve(total)):
+        assert said in number.assumes, number
+    for number in (total.num_items(), made["A"].k_plus(2), ah.support_size(made["A"])):
+        assert said not in number.assumes, number
+    assert ("Groups", f"A{said[1:]}.") in remarks(total)
+    assert "Groups" not in dict(remarks(made["A"]))

@@ -12,7 +12,7 @@ from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.numeric.arrays import Floats
 from anonhist.numeric.pulse import pulsing
-from anonhist.privacy import Guarantee, left_out, parse_whole_number
+from anonhist.privacy import Guarantee, PrivacyUnit, left_out, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import check_level, format_number, quantile, widening_factor
 from anonhist.properties.estimator import Resimulated, assumption, profile_of, truncation_reason, why_unknown
@@ -59,6 +59,8 @@ class Curve(Shown, Tabular, Saved):
         Why the error is unknown; the band then covers all possible values. Empty if it is known.
     where
         The condition on which rows counted, as for ``read_profile``; None if all did.
+    bounded_unit
+        The unit as it was bounded for this curve; None if as in the guarantee.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Curve(Shown, Tabular, Saved):
     bias: str = ""
     why_unknown: str = ""
     where: str | None = None
+    bounded_unit: PrivacyUnit | None = None
 
     def __repr__(self) -> str:
         ends = (
@@ -98,7 +101,7 @@ class Curve(Shown, Tabular, Saved):
     @property
     def left_out(self) -> str:
         """What the band leaves out, because units were bounded before noise was added; empty if they were not."""
-        return "" if self.guarantee is None else left_out(self.guarantee.unit)
+        return "" if self.guarantee is None else left_out(self.bounded_unit or self.guarantee.unit)
 
     @property
     def header(self) -> tuple[str, str, str, str, str]:
@@ -174,7 +177,7 @@ def estimated_curve(
             warnings = (*warnings, _DROWNED)
         # The statistic's bias does not cover counts that were capped.
         bias = "" if cut else bias
-        assumes = "; ".join(filter(None, (assumes, assumption(data.guarantee.unit))))
+        assumes = "; ".join(filter(None, (assumes, assumption(data))))
     # Fewer runs give their spread less precisely.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
@@ -198,4 +201,5 @@ def estimated_curve(
         bias=bias,
         why_unknown=unknown,
         where=data.where,
+        bounded_unit=None if isinstance(data, Profile) else data.bounded_unit,
     )

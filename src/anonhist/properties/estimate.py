@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, left_out
+from anonhist.privacy import Guarantee, PrivacyUnit, left_out
 from anonhist.privacy.parameters import RAISED
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class Statement:
 
 
 PLUS_MINUS = Statement()
+# What numbers of labels mean in a sum of groups.
+LABELS_APART = "a label counts once in each of its groups, which were added up"
 NONE_OF_NOTHING = Statement(Holds.NONE, "nothing can be estimated from an empty profile")
 
 
@@ -101,6 +103,8 @@ class Estimate(Shown, Tabular, Saved):
         Which ends of the interval hold, and why not both: see :class:`~anonhist.properties.estimate.Holds`.
     where
         The condition on which rows counted, as for ``read_profile``; None if all did.
+    bounded_unit
+        The unit as it was bounded for this number; None if as in the guarantee, which may be for several releases.
 
     Examples
     --------
@@ -124,11 +128,12 @@ class Estimate(Shown, Tabular, Saved):
     guarantee: Guarantee | None = None
     statement: Statement = PLUS_MINUS
     where: str | None = None
+    bounded_unit: PrivacyUnit | None = None
 
     @property
     def left_out(self) -> str:
         """What the interval leaves out, because units were bounded before noise was added; empty if they were not."""
-        return "" if self.guarantee is None else left_out(self.guarantee.unit)
+        return "" if self.guarantee is None else left_out(self.bounded_unit or self.guarantee.unit)
 
     def __repr__(self) -> str:
         return f"Estimate({self}; {self.method})"

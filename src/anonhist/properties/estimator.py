@@ -16,6 +16,7 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import (
+    LABELS_APART,
     NONE_OF_NOTHING,
     Bounds,
     Estimate,
@@ -88,6 +89,14 @@ class Resimulated(Protocol):
     @property
     def where(self) -> str | None:
         """The condition on which rows counted; None if all did."""
+
+    @property
+    def bounded_unit(self) -> PrivacyUnit:
+        """The unit as it was bounded for this release."""
+
+    @property
+    def adds_groups(self) -> bool:
+        """Whether it is the sum of the releases of groups: a label of several of them counts in each."""
 
     @property
     def mostly_noise(self) -> bool:
@@ -280,11 +289,11 @@ def truncation_reason(unit: PrivacyUnit) -> Statement | None:
     return None
 
 
-def assumption(unit: PrivacyUnit) -> str:
-    """Return the assumption about the bound that every estimate from a release for this unit makes; empty if none."""
-    if unit.max_items is None:
-        return ""
-    return f"the items of a user beyond {unit.max_items:,}, which were left out, are like the others"
+def assumption(release: Resimulated) -> str:
+    """Return what every estimate from a release assumes about its bound, and about groups; empty if nothing."""
+    most = release.guarantee.unit.max_items
+    said = "" if most is None else f"the items of a user beyond {most:,}, which were left out, are like the others"
+    return "; ".join(filter(None, (said, LABELS_APART if release.adds_groups else "")))
 
 
 DROWNED = "The release is mostly noise: the data may be much smaller, and this number very wrong."
@@ -340,7 +349,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"
-        assumes = "; ".join(filter(None, (assumes, assumption(release.guarantee.unit))))
+        assumes = "; ".join(filter(None, (assumes, assumption(release))))
         parts = (("sampling", own), ("privacy noise", noise)) if is_known else (("sampling", own),)
         warnings = (*warnings, DROWNED) if release.mostly_noise else warnings
     return Estimate(
@@ -356,6 +365,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
         guarantee=None if release is None else release.guarantee,
         statement=statement,
         where=profile.where if release is None else release.where,
+        bounded_unit=None if release is None else release.bounded_unit,
     )
 
 

@@ -105,7 +105,7 @@ def _of_data(
         noise,
         (min(low, value), max(high, value)),
         f"{DATA_METHOD}, from a release",
-        "; ".join(filter(None, (EACH_ACCOUNT, assumption(data.guarantee.unit)))),
+        "; ".join(filter(None, (EACH_ACCOUNT, assumption(data)))),
         level,
         parts=(("privacy noise", noise),) if runs else (),
         warnings=(DROWNED,) if data.mostly_noise else (),
@@ -113,6 +113,7 @@ def _of_data(
         guarantee=data.guarantee,
         statement=said,
         where=data.where,
+        bounded_unit=data.bounded_unit,
     )
 
 

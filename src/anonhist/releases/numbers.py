@@ -196,11 +196,12 @@ def _estimate(
         noise,
         ends,
         METHOD,
-        assumes=assumption(release.guarantee.unit),
+        assumes=assumption(release),
         unit=unit,
         guarantee=release.guarantee,
         statement=said,
         where=release.where,
+        bounded_unit=release.bounded_unit,
     )
 
 

@@ -22,13 +22,14 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import Group
-from anonhist.properties.estimate import Estimate, Holds, Statement
+from anonhist.properties.estimate import LABELS_APART, Estimate, Holds, Statement
 from anonhist.releases.covered import covered_interval, least_repeated
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own, tells_misfit
 from anonhist.releases.excess import Excess
 from anonhist.releases.made import (
     LEAST_RUNS,
+    AddsUp,
     BoundsDegrees,
     Mechanism,
     OneRelease,
@@ -349,9 +350,7 @@ class Release(OneRelease):
         >>> FrobeniusMechanism(1).release(Profile.from_counts([5, 3, 3])).left_out
         ''
         """
-        unit = self._bounded_unit
-        # The unit may have more items than were kept for it.
-        return left_out(unit if self.excess is None else replace(unit, bound=self.excess.bound))
+        return left_out(self.bounded_unit)
 
     def num_items(self) -> Estimate:
         """Return :attr:`n`, how many items there are, with a 95% interval.
@@ -368,7 +367,7 @@ class Release(OneRelease):
         """
         if self.items is not None:
             return self._of_rows(released_on_its_own(self.items, self.guarantee))
-        found, unit = self._of_rows(self._interval_source.num_items(self.profile)), self._bounded_unit
+        found, unit = self._of_rows(self._interval_source.num_items(self.profile)), self.bounded_unit
         if unit.max_items is not None:
             return replace(found, assumes=none_left_out(unit))
         if unit.max_count is not None:
@@ -407,7 +406,7 @@ class Release(OneRelease):
         if count == 0:
             if self.zeros is None:
                 raise UsageError("How many labels never occur depends on how many there are: give `alphabet_size`.")
-            return self._of_rows(self._interval_source.of_zeros(self.zeros))
+            return self._of_labels(self._interval_source.of_zeros(self.zeros))
         return self._restrict(self._interval_source.prevalence(self.profile, count), count, or_more=False)
 
     def k_plus(self, k: int) -> Estimate:
@@ -437,11 +436,9 @@ class Release(OneRelease):
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Restrict an estimate to what is known about bounded data."""
-        unit, largest, found = self._bounded_unit, self.largest_count, self._of_rows(found)
-        if unit.max_items is not None:
-            return replace(found, assumes=none_left_out(unit))
-        if largest is None or (unit.max_count is not None and count <= largest):
-            return replace(found, assumes=none_left_out(unit)) if none_left_out(unit) else found
+        unit, largest, found = self.bounded_unit, self.largest_count, self._of_labels(found)
+        if unit.max_items is not None or largest is None or (unit.max_count is not None and count <= largest):
+            return replace(found, assumes="; ".join(filter(None, (none_left_out(unit), found.assumes))))
         if unit.max_count is not None:
             # These labels are among those at the cap.
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were merged"
@@ -457,13 +454,25 @@ class Release(OneRelease):
         return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
 
     @property
-    def _bounded_unit(self) -> PrivacyUnit:
+    def bounded_unit(self) -> PrivacyUnit:
         """The unit as it was bounded here: the guarantee of an adjusted release is for all levels together."""
-        return self.guarantee.unit if self.unadjusted is None else self.unadjusted.guarantee.unit
+        unit = self.guarantee.unit if self.unadjusted is None else self.unadjusted.guarantee.unit
+        # The unit may have more items than were kept for it.
+        return unit if self.excess is None else replace(unit, bound=self.excess.bound)
+
+    @property
+    def adds_groups(self) -> bool:
+        """Whether it is the sum of the releases of groups: a label of several of them counts in each."""
+        return isinstance(self.mechanism, AddsUp)
 
     def _of_rows(self, found: Estimate) -> Estimate:
         """Say which rows counted."""
-        return found if self.where is None else replace(found, where=self.where)
+        return replace(found, where=self.where, bounded_unit=self.bounded_unit)
+
+    def _of_labels(self, found: Estimate) -> Estimate:
+        """Say which rows counted, and which labels are one."""
+        found = self._of_rows(found)
+        return replace(found, assumes=LABELS_APART) if self.adds_groups else found
 
     @property
     def _interval_source(self) -> ReleaseError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, warning
 from anonhist.privacy.guarantee import delta_apart
 from anonhist.privacy.parameters import NONE_ABOVE, round_up, with_power
-from anonhist.properties.estimate import Estimate, Holds, format_number, percent
+from anonhist.properties.estimate import LABELS_APART, Estimate, Holds, format_number, percent
 from anonhist.releases import Excess, Release, ReleaseError
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.runs import BY_POSTERIOR
@@ -184,7 +184,11 @@ def remarks(release: Release) -> list[tuple[str, str]]:
 def bound_of(value: Tabular) -> list[tuple[str, str]]:
     """Return the lines that say which rows count, if not all do, and what a bound on units leaves out."""
     where = getattr(value, "where", None)
-    return [*([] if where is None else [("Rows", f"Only rows where {where} were counted.")]), *_bound_of(value)]
+    rows = [] if where is None else [("Rows", f"Only rows where {where} were counted.")]
+    added = (
+        [("Groups", f"{LABELS_APART[0].upper()}{LABELS_APART[1:]}.")] if getattr(value, "adds_groups", False) else []
+    )
+    return [*rows, *added, *_bound_of(value)]
 
 
 def _bound_of(value: Tabular) -> list[tuple[str, str]]:

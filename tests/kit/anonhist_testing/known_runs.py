@@ -22,6 +22,8 @@ class KnownRuns:
 
     profile: Profile
     where: ClassVar[None] = None
+    bounded_unit: ClassVar[None] = None
+    adds_groups: ClassVar[bool] = False
 
     def resimulate(self) -> Sequence[Profile]:
         """Return the runs."""
