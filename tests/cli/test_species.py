@@ -165,3 +165,15 @@ def test_what_does_not_fit_together_is_refused_before_anything_is_read(cli: Cli)
 def test_help_lists_what_is_read() -> None:
     assert release_commands.DATA == reading.RAW_DATA
     assert release_commands.LAYOUTS == commands.LAYOUTS
+
+
+@pytest.mark.parametrize(("given", "right"), [("columns", "row"), ("rows", "column")])
+def test_a_table_that_may_be_turned_gets_a_hint(cli: Cli, tmp_path: Path, given: str, right: str) -> None:
+    table = [["species", "a", "b"], ["oak", "4", "3"], ["yew", "0", "1"]]
+    if given == "rows":
+        table = [list(column) for column in zip(*table, strict=True)]
+    (tmp_path / "sites.csv").write_text("".join(",".join(row) + "\n" for row in table), encoding="utf-8")
+    done = cli("species", str(tmp_path / "sites.csv"), "--data", "abundance", "--layout", f"species-in-{given}")
+    assert (done.returncode, done.stdout) == (3, "")
+    turned = "rows" if given == "columns" else "columns"
+    assert f"If the table has a {right} for each species, say --layout species-in-{turned}." in done.stderr

@@ -121,6 +121,18 @@ def test_impossible_numbers_are_refused(how: dict[str, Any]) -> None:
         compared(**how)
 
 
+def test_individuals_are_of_one_species_at_least_and_of_one_each_at_most() -> None:
+    few = Profile.from_counts([2, 2, 1, 1, 1])
+    rows = compare_sites({"few": few}, size=[1, 3, 7], rng=np.random.default_rng(1)).of("equal size")
+    one = [(row.value, row.standard_error, row.low, row.high) for row in rows if row.size == 1]
+    assert np.array(one) == pytest.approx(np.array([(1, 0, 1, 1)] * 3), rel=1e-12, abs=0)
+    assert all(1 <= row.low <= row.value <= row.high <= row.size for row in rows if row.size > 1)
+    assert {row.high for row in rows if row.order == 0 and row.size > 1} == {3, 7}
+    # Nobody knows how many species a sampling unit has.
+    units = compare_sites({"few": IncidenceFrequencies(3, few)}, size=3, rng=np.random.default_rng(1))
+    assert max(row.high for row in units.of("equal size")) > 3
+
+
 def test_sites_that_cannot_be_compared_are_refused() -> None:
     for sites in ({}, [NORTH], {"a": NORTH, "b": IncidenceFrequencies(9, NORTH.from_counts([1]))}, {"a": [1, 2]}):
         with pytest.raises(UsageError):
@@ -256,7 +268,7 @@ def test_few_bootstrap_samples_widen_intervals() -> None:
         for row in compared_at.of("equal size"):
             of_few = 1 + 4 / math.sqrt(totals[row.site])
             reach = (row.value - row.low) / row.standard_error
-            assert reach == pytest.approx(z * of_few, rel=0.01) or row.low == 0
+            assert reach == pytest.approx(z * of_few, rel=0.01) or row.low == 1
             assert row.high - row.value >= 0.999 * (row.value - row.low)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.terminal.decorators import Brief, OneOf, SectionedCommand, WholeNumber, one_character
 from anonhist.terminal.destinations import Outputs, console_on, table_of
 from anonhist.terminal.options import delimiter_option, level_option, output_options
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 DATA = ("abundance", "incidence-freq", "incidence-raw", "incidence-counts")
 LAYOUTS = ("species-in-rows", "species-in-columns", "long")
 _MOST_POINTS, _MOST_BOOTSTRAPS = 1_000, 10_000
+_TURNED = {
+    "species-in-rows": " If the table has a column for each species, say --layout species-in-columns.",
+    "species-in-columns": " If the table has a row for each species, say --layout species-in-rows.",
+}
 _SECTIONS = {
     "Comparison": ("order", "coverage", "size", "points", "bootstraps", "level"),
     "Input": ("data", "layout", "site", "species", "sampling_unit", "count", "delimiter"),
@@ -159,7 +163,11 @@ def species(
     }
     say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
     with progress_bar("Drawing samples", shown=not outputs.quiet) as progress:
-        found = compare_sites(_sites(tables), progress=progress, **asked)
+        try:
+            found = compare_sites(_sites(tables), progress=progress, **asked)
+        except DataError as error:
+            # Species taken for sites have few individuals, or few species.
+            raise DataError(f"{error}{_TURNED.get(layout, '')}") from None
     destination.write(found, lambda stream: _say(found, stream))
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from anonhist.report.shown import Sheet
-    from anonhist.species.comparison import Diversity, SiteComparison
+    from anonhist.species.comparison import SiteComparison
+    from anonhist.species.site import Diversity
 
 NOT_PRIVATE = "These numbers are not private: they are computed from the exact data."
 _BASES = ("equal coverage", "equal size", "asymptote")
