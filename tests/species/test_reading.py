@@ -202,6 +202,12 @@ def test_other_files_and_tables_are_read_by_the_same_rules(tmp_path: Path) -> No
     there = table.with_columns(pl.col("north", "south").clip(0, 1))
     for source in (there, there.to_pandas(), there.lazy()):
         assert read_sampling_units(source, **RAW) == SamplingUnits([["oak", "elm"], ["elm", "ash"]])
+    # In rows of Python, too, NaN is no name, and 7.0 is named 7.
+    for named in (float("nan"), None):
+        with pytest.raises(DataError, match="first column of the species table is empty"):
+            read_species([["species", "north"], ["oak", 1], [named, 2]], **WIDE)
+    with pytest.raises(DataError, match="stands there twice"):
+        read_species([["species", "north"], [7.0, 1], [7, 2]], **WIDE)
     with pytest.raises(UsageError, match="CSV, TSV or Parquet"):
         read_species("duckdb:///sites.db", **WIDE)
 

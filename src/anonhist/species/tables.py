@@ -17,6 +17,7 @@ from anonhist.ingest.memory import is_table
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.plain_types import is_spark
 from anonhist.ingest.query import record_batches
+from anonhist.numeric.value_name import value_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,7 @@ def _cell(cell: object) -> str:
 
 
 def _text(cell: object) -> str:
-    return "" if cell is None else str(cell)
+    return value_name(cell) or ""
 
 
 def _of_source(source: Any, delimiter: str | None) -> SpeciesTable:
