@@ -36,8 +36,12 @@ _CANNOT = {
     ),
 }
 _KEPT = (
-    "The order keys differ, so each release kept other rows of those beyond the bound: of one data set, too, such "
-    "releases differ. Release both with one order key to compare what was counted alike."
+    "Of rows beyond the bound, each release may have kept others: then releases of one data set differ, too. With one "
+    "order key, one order column and one list of groups, equal data have equal rows kept."
+)
+_ADDED = (
+    "One release adds up groups, so that a label counts once in each of its groups, and the other does not: if labels "
+    "are in several groups, releases of one data set differ, too."
 )
 
 
@@ -116,14 +120,22 @@ class ReleaseDifference(Shown, Tabular, Saved):
         return tuple(row for row in self.rows if row.differs)
 
     @property
-    def is_of_kept_rows(self) -> bool:
-        """Whether each release kept rows of its own data by an order key of its own: they may differ in those alone."""
-        return self.of == "data" and self.first.order_key != self.second.order_key
+    def why_as_counted(self) -> str:
+        """Why equal data may differ as the two releases counted them; empty if they do not.
+
+        Which rows of a user are kept depends on the order key, and on columns and groups that a release of one group
+        does not record.
+        """
+        if self.of != "data":
+            return ""
+        keeps = (self.first.order_key, self.second.order_key) != (None, None)
+        adds = self.first.adds_groups != self.second.adds_groups
+        return " ".join([*([_KEPT] if keeps else []), *([_ADDED] if adds else [])])
 
     @property
     def caveat(self) -> str:
         """What the statement does not say, or what it assumes."""
-        return f"{_CANNOT[self.of]} {_KEPT}" if self.is_of_kept_rows else _CANNOT[self.of]
+        return " ".join(filter(None, (_CANNOT[self.of], self.why_as_counted)))
 
     @property
     def left_out(self) -> str:
@@ -340,7 +352,8 @@ def _check_two_draws(first: Release, second: Release) -> None:
     is_charged = first.receipt is not None and second.receipt is not None
     if first is second or (not is_charged and _is_one_draw(first, second)):
         raise UsageError(
-            "Both releases have the same content: a difference needs two draws, each with noise of its own."
+            "Both releases have the same content: a difference needs two draws, each with noise of its own. If these "
+            "are two, they show none."
         )
     for one, other in ((first, second), (second, first)):
         if isinstance(one.mechanism, SumOfReleases) and _overlaps(other, one.mechanism):

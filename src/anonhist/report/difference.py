@@ -197,7 +197,7 @@ def summary(found: ReleaseDifference) -> str:
 
 
 def _about(found: ReleaseDifference) -> str:
-    return "The rows that each release kept" if found.is_of_kept_rows else _ABOUT[found.of]
+    return "The rows, as each release counted them," if found.why_as_counted else _ABOUT[found.of]
 
 
 def notes(found: ReleaseDifference) -> list[str]:
