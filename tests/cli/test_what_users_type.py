@@ -115,7 +115,7 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     # What the bound left out is in no interval, which is said wherever intervals are.
     told = (
         "At most 1 item of each user is counted in the whole release. Errors and intervals do not cover what this "
-        f"leaves out. What is counted was chosen with the order key {key}. "
+        f"leaves out. The order key {key} chose what is counted or, with an order column, decided ties. "
     )
     how_to_ask = "With an excess share of 0.05, a release also estimates that, for 5% of its ε."
     assert (

@@ -196,7 +196,7 @@ def _bound_of(value: Tabular) -> list[tuple[str, str]]:
         return []
     said, key = [value.left_out], getattr(value, "order_key", None)
     if key is not None:
-        said.append(f"What is counted was chosen with the order key {key}.")
+        said.append(f"The order key {key} chose what is counted or, with an order column, decided ties.")
     if isinstance(value, Release | GroupedRelease):
         if value.excess is not None:
             said.append(describe_excess(value.excess))
