@@ -144,8 +144,8 @@ def test_what_the_promise_leaves_out_is_said(tmp_path: Path) -> None:
     assert "The groups were found in the data, privately, with ε = 0.25 and δ ≤ 10⁻⁹ of the whole" in pages["found"]
     assert "Only groups of many items are found" in pages["found"]
     rest = (
-        f"Errors and intervals do not cover what this leaves out. The order key {KEY} chose what is counted or, with an "
-        "order column, decided ties. With an excess share of 0.05, a release also estimates that"
+        f"Errors and intervals do not cover what this leaves out. The order key {KEY} chose what is counted or, with "
+        "an order column, decided ties. With an excess share of 0.05, a release also estimates that"
     )
     assert f"At most 3 items of each user are counted in the whole release. {rest}" in pages["users"]
     in_groups = f"is counted in at most 2 groups, with at most {{}} items in each. {rest}"
