@@ -61,6 +61,7 @@ def log() -> pl.DataFrame:
     return pl.DataFrame(ROWS, schema=kinds, orient="row")
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("column", CHOICES)
 @each_of("keep_null", [False, True])
 def test_the_same_rows_are_kept_as_elsewhere(*, url: str, column: str, keep_null: bool) -> None:

@@ -117,6 +117,7 @@ KINDS = (
 )
 
 
+@pytest.mark.first(2)
 @each_of("kind", KINDS)
 def test_tables_of_lines_are_counted_like_files(tmp_path: Path, survey: Any, kind: str) -> None:
     reports = reports_of(survey)

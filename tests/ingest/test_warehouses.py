@@ -121,7 +121,7 @@ def test_a_condition_is_refused_by_the_schema_where_an_engine_compares_otherwise
 
 
 @pytest.mark.full
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_sums_run_over_rows_and_groups_have_their_columns(dialect: str) -> None:
     for query, (groups, partitions) in SHAPES.items():

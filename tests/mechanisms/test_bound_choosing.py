@@ -129,6 +129,7 @@ def test_a_bound_that_keeps_less_than_a_tenth_of_the_expected_items_is_too_small
     assert choice.scores({3: 4}) == [6, 4, 0]
 
 
+@pytest.mark.slow
 def test_a_few_units_with_most_items_are_seen() -> None:
     choice = prepare_choice(ChosenBound("0.2", 20_000), PrivacyUnit.user(max_items=128))
     pmf = pmf_by_scores(choice.scores({300: 67}), choice.rate)
@@ -156,6 +157,7 @@ def test_the_enumeration_finds_a_step_that_counts_twice(monkeypatch: pytest.Monk
     assert max(worst_loss(choice_with(noise)) for noise in NOISES) > 1.2
 
 
+@pytest.mark.slow
 def test_large_data_get_the_bound_with_the_least_loss() -> None:
     choice = prepare_choice(ChosenBound(4, 200_000), PrivacyUnit.user(max_items=128))
     pmfs = [pmf_by_scores(choice.scores(sizes), choice.rate) for sizes in ({5: 200_000}, {300: 3_000}, {1: 10**6})]

@@ -178,6 +178,7 @@ WRONG: dict[str, Callable[[Coins], Coins]] = {
 }
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_coins_are_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     right = Coins.of

@@ -143,7 +143,8 @@ def test_runs_fitted_together_are_as_fitted_alone(epsilon: float) -> None:
         assert found.legs[-1] >= 0
 
 
-@each_of("epsilon", [1.0, 0.5, 0.1])
+@pytest.mark.first(1)
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 0.1])
 def test_legs_of_groups_do_not_depend_on_other_groups(epsilon: float) -> None:
     # Groups of 6 to 60 legs, some of which settle after one round and some after three.
     rng, batches, given = np.random.default_rng(1), [], []
@@ -344,7 +345,7 @@ def test_curves_that_bend_between_few_counts_lose_little(counts: Ints) -> None:
     assert smooth < 1.1 * first
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.slow
 def test_the_expected_error_is_that_of_the_posterior() -> None:
     data = Profile.from_counts(np.random.default_rng(1).zipf(1.7, 20_000).clip(1, 10_000))
     mechanism, stated, real = FrobeniusMechanism("0.3"), [], []

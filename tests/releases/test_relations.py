@@ -134,11 +134,8 @@ def of_two_users(bound: int, groups: int | None) -> Iterator[GroupedProfile]:
             )
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("bound", "groups"),
-    [(1, None), pytest.param(2, None, marks=pytest.mark.slow), pytest.param(1, 2, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("bound", "groups"), [(1, None), (2, None), (1, 2)])
 def test_one_sample_of_rows_serves_all_levels(bound: int, groups: int | None) -> None:
     design = Design(LEAVES, PrivacyUnit.user(max_items=bound))
     left = set(possible(design))

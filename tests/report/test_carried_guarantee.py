@@ -99,7 +99,8 @@ def test_numbers_of_a_release_carry_its_guarantee(made: Any) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["frobenius", "users", "edges", "sketch"])
+@pytest.mark.first(2)
+@pytest.mark.parametrize("name", ["users", "edges", "frobenius", "sketch"])
 def test_estimates_from_a_release_carry_its_guarantee(name: str) -> None:
     made = RELEASES[name]()
     for path, each in _of_functions(made, graphs if name == "edges" else properties):

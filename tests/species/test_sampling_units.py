@@ -106,6 +106,7 @@ def test_noise_is_that_for_the_change(relation: NeighboringRelation, share: str)
         assert (found.sampling_units == 200) or relation is ADD
 
 
+@pytest.mark.slow
 def test_the_number_of_units_has_its_own_noise() -> None:
     numbers = [
         release_incidence(PLOTS, epsilon=1, max_per_unit=1, simulations=0, source=SeededSource(seed)).sampling_units
