@@ -85,6 +85,14 @@ def test_where_nearly_all_is_noise_the_range_of_the_error_is_shown_alone() -> No
             assert f"{expected.value:,.0f}" not in known
 
 
+def test_an_expected_error_of_less_than_one_is_not_shown_where_it_is_vague() -> None:
+    data = Profile.from_prevalences({20: 300}, unit=PrivacyUnit.user(max_items=20))
+    released = [FrobeniusMechanism("0.001", data.unit).release(data, source=SeededSource(seed)) for seed in range(4)]
+    assert any(each.error.sorted_l1 is not None and each.error.sorted_l1.value < 0.5 for each in released)
+    for each in released:
+        assert re.match(r"[\d,]+ to [\d,]+ items expected: nearly everything is noise", dict(facts(each))["Error"])
+
+
 def test_large_data_are_no_noise_though_few_labels_or_small_counts_have_a_small_diagram() -> None:
     users = Profile.from_counts([400_000], unit=PrivacyUnit.user(max_items=20))
     few = FrobeniusMechanism(1, users.unit).release(users, source=SeededSource(2))

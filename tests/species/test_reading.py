@@ -69,6 +69,7 @@ def test_a_unit_and_a_species_count_once_in_long_tables(tmp_path: Path) -> None:
     raw = "plot,kind\nu1,oak\nu3,oak\nu3,oak\nu3,elm\n"
     # A unit in which nothing was found is not in such a table.
     assert read(tmp_path, raw, **how, data="incidence-raw")["all"] == IncidenceFrequencies(2, FOUND.profile)
+    assert read(tmp_path, raw + "u2,\n", **how, data="incidence-raw")["all"] == FOUND
     raw = "plot,kind,there\nu1,oak,1\nu3,oak,1\nu3,elm,1\nu2,elm,0\n"
     assert read(tmp_path, raw, **how, data="incidence-raw", count="there")["all"] == FOUND
 

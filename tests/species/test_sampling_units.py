@@ -24,6 +24,7 @@ from anonhist.species import releasing
 from anonhist.species import sampling_units as module
 from anonhist.species.incidence import IncidenceFrequencies
 from anonhist.species.reading import read_sampling_units
+from anonhist.species.release_page import incidence_facts, incidence_rows
 from anonhist.species.releasing import release_incidence
 from anonhist.species.richness import species_richness
 from anonhist.species.sampling_units import SamplingUnits
@@ -213,6 +214,9 @@ def test_a_public_number_of_units_is_never_raised() -> None:
         assert found.sampling_units == found.frequencies.sampling_units == 3
         assert found.frequencies.num_species == found.release.profile.num_labels
         largest.append(int(found.release.profile.counts[-1]) if len(found.release.profile) else 0)
+        shown = [name for name, *_ in incidence_rows(found)]
+        assert not any(f"at least {k} units" in name for k in (5, 10, 20, 50) for name in shown)
+        assert ("Noise" in dict(incidence_facts(found))) == (largest[-1] > 3)
         if largest[-1]:
             assert found.species_richness().value >= 0
     assert max(largest) > 3

@@ -257,7 +257,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
     about = "" if release.error_is_vague else "about "
     told = (
         f"less than {words.error.format('one').removesuffix('s')} expected"
-        if found is not None and found.value < 0.5  # it would be written as 0
+        # It would be written as 0; if only the range is known, that is shown.
+        if found is not None and found.value < 0.5 and not release.error_is_vague
         else f"{about}{words.error.format(expected_error(release))} expected{share_of_items(release)}"
     )
     expected = (

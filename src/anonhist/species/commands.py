@@ -68,7 +68,7 @@ _BRIEF = Brief(
     metavar="COLUMN|none",
     help="Column of sites, or none if all rows are of one: for long tables, and for sampling units in rows.",
 )
-@click.option("--species", metavar="COLUMN", help="For long tables: column of species.")
+@click.option("--species", metavar="COLUMN", help="For long tables: column of species; empty if a unit has none.")
 @click.option("--sampling-unit", metavar="COLUMN", help="For long tables of incidences: column of sampling units.")
 @click.option(
     "--count",

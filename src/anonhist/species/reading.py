@@ -96,7 +96,8 @@ def read_species(
         rows) or first column (species in columns) after the names is the number of sampling units, as in iNEXT.
         ``"incidence-raw"``: 1 if a species was found in a sampling unit, otherwise 0. ``"incidence-counts"``: numbers
         of individuals in sampling units, of which any above 0 is one detection. In long tables of both, a pair of a
-        unit and a species counts once, however often it is listed, and only units that are listed count.
+        unit and a species counts once, however often it is listed, and only units that are listed count: one without a
+        species has a row in which the species is empty.
     layout
         ``"species-in-rows"``, ``"species-in-columns"`` or ``"long"``.
     site
@@ -333,7 +334,8 @@ def _read_long(table: SpeciesTable, data: TableData, columns: LongColumns, *, ma
     rows = list(enumerate(table.rows, start=1))
     if may_miss:
         rows = [each for each in rows if each[1][places["sampling_unit"]]]
-    for name in () if may_miss else ("site", "species", "sampling_unit"):
+    # A row of a sampling unit without a species lists the unit.
+    for name in () if may_miss else ("site", "species" if data == "abundance" else "sampling_unit"):
         if name in places and not all(row[places[name]] for _, row in rows):
             raise DataError(f"A row of the species table has no {name.replace('_', ' ')}: its cell is empty.")
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from anonhist.species.releasing import IncidenceRelease
 
 HEADS = ("number of", "released", "95% interval")
+_TOO_HIGH = "some species are in more units than there are, by noise; estimates take them for species in all units."
 _LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -24,7 +25,7 @@ def incidence_rows(made: IncidenceRelease) -> list[tuple[str, str, str]]:
     found = [
         ("species found" if k == 1 else f"species found in at least {k:,} units", release.k_plus(k))
         for k in _LEVELS
-        if k == 1 or release.profile.k_plus(k)
+        if k == 1 or (k <= made.sampling_units and release.profile.k_plus(k))
     ]
     rows = [("sampling units", f"{made.sampling_units:,}", _units_interval(made))]
     rows += [(name, *number_and_ends(estimate)) for name, estimate in found]
@@ -55,6 +56,7 @@ def incidence_facts(made: IncidenceRelease) -> list[tuple[str, str]]:
             f"each sampling unit keeps at most {bound} of its species, chosen at random; no interval covers that.",
         ),
         ("All species", "by Chao2, bias-corrected; what it is at least allows for sampling and privacy noise."),
+        *([("Noise", _TOO_HIGH)] if made.frequencies.profile != made.release.profile else []),
         *how_made(made.release),
     ]
 

@@ -77,7 +77,8 @@ class IncidenceRelease(Shown, Tabular, Saved):
         The ``Q_k`` with their errors: the profile of how many sampling units each species was found in, of which units
         kept at most m species. Its guarantee is that of everything, so it is saved with T, and not alone.
     sampling_units
-        T, released, ≥ 1. If units are added or removed, no count of the profile exceeds it.
+        T, released, ≥ 1. If units are added or removed, no count of the profile exceeds it; if they are replaced, noise
+        may make some that do.
     units_epsilon
         The part of ε that T cost; None if sampling units are replaced, so that T is the same for all neighbors.
     receipt

@@ -95,8 +95,8 @@ _order_options = (
     click.option(
         "--order-key",
         metavar="HEX",
-        help="With --user: key for choosing each user's items at random. To choose the same items as another release, "
-        "copy the key from its file.  [default: a new random key]",
+        help="With --user or a bound on groups: key of the random choice of what counts. To choose the same as another "
+        "release, copy the key from its file, and give the same --order-by and groups.  [default: a new random key]",
     ),
 )
 _row_options = (
