@@ -22,7 +22,7 @@ from anonhist.sketches import Adversary, DomainSketch, HashedSketch, NoiseShare
 from anonhist_testing.sources import SeededSource
 
 # The expected sorted ℓ1 distance is an estimate like others, of which a release says value, errors and method.
-BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warnings", "unit", "where")}
+BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warnings", "unit", "where", "bounded_unit")}
 # What noisy values say is told by the error that is made from it: its band, and errors that are larger.
 BY_DEFAULT |= {"Release.evidence", "Estimate.statement", "Statement.holds", "Statement.reason"}
 # A release is one; only several together have parts.

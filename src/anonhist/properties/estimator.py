@@ -96,7 +96,7 @@ class Resimulated(Protocol):
 
     @property
     def adds_groups(self) -> bool:
-        """Whether it is the sum of the releases of groups: a label of several of them counts in each."""
+        """Whether it adds up releases of groups, so that a label of several of them counts in each."""
 
     @property
     def mostly_noise(self) -> bool:

@@ -462,7 +462,7 @@ class Release(OneRelease):
 
     @property
     def adds_groups(self) -> bool:
-        """Whether it is the sum of the releases of groups: a label of several of them counts in each."""
+        """Whether it adds up releases of groups, so that a label of several of them counts in each."""
         return isinstance(self.mechanism, AddsUp)
 
     def _of_rows(self, found: Estimate) -> Estimate:
