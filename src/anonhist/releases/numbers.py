@@ -232,4 +232,5 @@ def _guessed(release: Release, guesses: tuple[int, ...], level: float) -> Iterat
     said = missing or Statement(Holds.BOTH, "bounds for every distribution")
     for guess, share, low, high in zip(guesses, shares.tolist(), lows.tolist(), highs.tolist(), strict=True):
         found = _estimate(release, share, (low, high), said, noise=(high - low) / (2 * NORMAL_95))
-        yield Key("guessing", guess), replace(found, assumes=GuessingSuccess(guess).assumes, level=level)
+        assumes = "; ".join(filter(None, (GuessingSuccess(guess).assumes, found.assumes)))
+        yield Key("guessing", guess), replace(found, assumes=assumes, level=level)
