@@ -237,21 +237,23 @@ class LegPosterior:
     def _joints(self, back: int) -> Iterator[tuple[Ints, Floats]]:
         """Yield some groups of a layer with several legs, and their moves times their likelihood, until all are done.
 
-        They are overwritten by the next ones.
+        They may be overwritten by the next ones.
         """
         here, following = self._layers[back].start, self._layers[back - 1].start
         for at in self._a_few(self._layers[back]):
-            key = back, int(at[0])
+            begin, end = int(at[0]), int(at[-1]) + 1
+            key = back, begin
             if key in self._kept:
                 joint = self._kept.pop(key)
             else:
                 joint = self._likelihood(at, self._states[at - here + following, None, ::-1])
-                joint *= self._moves[at]
+                # Adjacent groups need no copy.
+                joint *= self._moves[begin:end] if end - begin == at.size else self._moves[at]
                 if self._is_kept:
-                    self._kept[key] = joint.copy()
+                    self._kept[key] = joint
             yield at - here, joint
 
-    @property
+    @cached_property
     def _is_kept(self) -> bool:
         return int(self._several.sum()) * self._width**2 <= _KEPT
 
@@ -291,7 +293,7 @@ class LegPosterior:
     def _likelihood(self, at: Ints, following: Ints) -> Floats:
         """Return E q^|S − S̃| of these groups of two or more legs, given their first legs and those of the next groups.
 
-        It is overwritten by the next call.
+        The next call overwrites it, unless all are kept.
         """
         noisy, epsilon = self._noisy, self._noisy.epsilon
         given = noisy.legs, noisy.sums, self._mean_part, self._spread
@@ -311,6 +313,8 @@ class LegPosterior:
         further = np.exp(apart)
         np.multiply(np.exp(own), np.exp(other), out=up)
         np.divide(1, up, out=down)
+        if self._is_kept:
+            found = np.empty_like(found)
         np.minimum(up, down, out=found)
         found *= 4
         for factor in (further, further**-2):

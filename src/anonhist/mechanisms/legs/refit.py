@@ -33,9 +33,10 @@ LARGEST, _MOST = 2**44, 2**16
 # About so many legs are fitted together: more take less time each, up to where their values leave a cache.
 _FEWEST_TOGETHER, _MOST_TOGETHER, _TOGETHER = 256, 1024, 4096
 _ROUNDS = 3
-# Chains with this much less log evidence are no longer fitted: at first, and later; and so many times as much with two
-# curves, the second of which is not fitted at first.
-_FAR_BEHIND, _BEHIND, _WITH_OTHERS = 30.0, 10.0, 2.0
+# Chains with this much less log evidence are left out: after the first round, later, and on the fine grid, which moves
+# the evidence of two chains by less; and so many times as much with two curves, the second of which is not fitted at
+# first.
+_FAR_BEHIND, _BEHIND, _JUST_BEHIND, _WITH_OTHERS = 30.0, 10.0, 4.0, 2.0
 # Steps of grids in noise scales.
 _COARSE, _FINE, _TWO = 0.4, 0.1, 0.2
 # The rounds of a run end when ln μ changes by less, as a root mean square.
@@ -123,8 +124,8 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     for number in range(_ROUNDS):
         posterior = LegPosterior(chains, mean, [STEPS[kind] for kind in kinds.tolist()], grid=coarse)
         evidence = posterior.log_evidence + pairs.log_prior(share, penalty, coefficients) + odds[kinds]
-        behind = (_BEHIND if number else _FAR_BEHIND) * np.where(pairs.has_others, _WITH_OTHERS, 1.0)
-        kept = np.flatnonzero(evidence >= _best(runs, evidence, many)[runs] - behind)
+        behind = (_best(runs, evidence, many)[runs] - evidence) / np.where(pairs.has_others, _WITH_OTHERS, 1.0)
+        kept = np.flatnonzero(behind <= (_BEHIND if number else _FAR_BEHIND))
         if not number:
             kept = np.repeat(kept, len(_PENALTIES))
         penalty = penalty[kept] if number else np.resize(_PENALTIES, kept.size)
@@ -141,7 +142,8 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
         # A run goes on until all its chains have settled, whatever the others do.
         change = _best(runs, np.sqrt(squares / chains.numbers), many)[runs]
         going = (change >= _SETTLED) & (number + 1 < _ROUNDS)
-        settled.append(_some(chains, np.flatnonzero(~going), runs, kinds, penalty, coefficients, share, mean))
+        last = np.flatnonzero(~going & (behind[kept] <= _JUST_BEHIND))
+        settled.append(_some(chains, last, runs, kinds, penalty, coefficients, share, mean))
         if not going.any():
             break
         runs, kinds, penalty, coefficients, share, mean = _some(

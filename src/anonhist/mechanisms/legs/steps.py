@@ -24,7 +24,7 @@ import numpy as np
 
 from anonhist.numeric.arrays import Floats, Ints
 
-# On a grid, so many values stand for those of a cell, where a pmf is smooth.
+# Two points stand for cells of more values, where a pmf is smooth.
 _FEW = 4
 # Cells this near zero are summed up in full.
 _NEAR_ZERO = 2
@@ -66,14 +66,14 @@ class Part(NamedTuple):
         """Numbers from here on have next to no weight: less than e^−40 of the largest pmf if they are nearly Poisson.
 
         By Bernstein's inequality, P(N − mean ≥ √(2 v x) + c x) ≤ e^−x for the others, with c = 1 + more/mean their
-        ratio of variance to mean, and v the variance; x is 80.
+        ratio of variance to mean, and v the variance; x is 50.
         """
         ratio = 1 + self.more / self.mean
-        return np.asarray(self.mean + 13 * np.sqrt(self.mean * ratio) + np.where(ratio < 2, 40, 80 * ratio))
+        return np.asarray(self.mean + 10 * np.sqrt(self.mean * ratio) + np.where(ratio < 2, 25, 50 * ratio))
 
-    def pmf(self, total: Floats, at: Ints | slice = slice(None)) -> Floats:
-        """Return the weight times P(N) of the groups ``at`` these places, whose N is in the last axis."""
-        weight, *shape = (each[at][:, None] for each in self)
+    def pmf(self, total: Floats) -> Floats:
+        """Return the weight times P(N) of each group, whose N is in the last axis."""
+        weight, *shape = (each[:, None] for each in self)
         found = np.empty(total.shape)
         for here in _blocks(*total.shape):
             log = _log_pmf(np.maximum(total[here], 0.0), *(each[here] for each in shape))
@@ -194,7 +194,7 @@ class Steps:
         """Return the pmf at ``first + grid · j``, j < ``cells``, for each group: shape (groups, cells).
 
         Numbers between two points of the grid count with each of them, more with the nearer one, so that means do not
-        change. Cell j holds those from its point on; where a pmf is smooth, a few values stand for all of a cell.
+        change. Cell j holds those from its point on; where a pmf is smooth, two stand for all, exactly so for cubics.
         """
         if grid <= _FEW:
             pmf = np.zeros((len(first), (cells + 1) * grid))
@@ -206,15 +206,19 @@ class Steps:
             return np.asarray(own[:, 1:] + following[:, :-1])
         begins = first[:, None] + grid * np.arange(-1, cells)
         own, following = np.zeros((2, *begins.shape))
+        smooth = (grid - 1) / 2 + np.array([-1, 1]) * np.sqrt((grid**2 - 1) / 12)
         for part in self.parts(mean, legs, doubt):
             deviation = np.sqrt(part.mean + part.more)[:, None]
             is_there = (begins > -grid) & (begins < part.last[:, None])
             # A pmf may peak or jump at zero.
             is_rough = (deviation < grid) | (begins < _NEAR_ZERO * grid)
-            for cell, values in ((is_there & is_rough, grid), (is_there & ~is_rough, _FEW)):
+            for cell, into in ((is_there & is_rough, np.arange(grid)), (is_there & ~is_rough, smooth)):
                 at = np.nonzero(cell)
-                into = (np.arange(values) + 0.5) * grid / values - 0.5
-                pmf = part.pmf(begins[at][:, None] + into, at[0]) * (grid / values)
+                mine, pmf = Part(*(each[at[0]] for each in part)), np.zeros((at[0].size, into.size))
+                if into is smooth:
+                    pmf += mine.pmf(begins[at][:, None] + into) * (grid / into.size)
+                else:
+                    mine.add_run(begins[at], pmf)
                 second = pmf @ (into / grid)
                 own[at] += pmf.sum(axis=1) - second
                 following[at] += second
