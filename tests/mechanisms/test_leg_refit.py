@@ -54,6 +54,19 @@ def test_posterior_is_that_of_all_legs(steps: Steps) -> None:
         assert weights[every[:, place] <= median].sum() / whole >= 0.49
 
 
+def test_held_legs_move_where_the_posterior_is_surer() -> None:
+    fit = np.array([30, 22, 20, 11, 10, 4, 3, 0])
+    noisy = NoisyLegs.of(fit, np.ones(8, dtype=bool), fit, 1.2)
+    every = [LegPosterior(noisy, np.full(8, 2.5), [STEPS[2]], grid=1, held=held) for held in (0.0, 0.1, 0.3, 1.0)]
+    moves = np.array([np.abs(each.medians - fit) for each in every])
+    # How sure the posterior is that a leg moves at all, or the other way, is E|z − fit| beyond E|z − median|.
+    assert (np.diff(moves, axis=0) <= 0).all()
+    assert moves.sum(axis=1)[0] > moves.sum(axis=1)[1] > moves.sum(axis=1)[2] > moves.sum(axis=1)[3] == 0
+    for held, each in zip((0.1, 0.3), every[1:3], strict=True):
+        assert each.deviations.sum() + held * np.abs(each.medians - fit).sum() <= every[3].deviations.sum()
+    assert refitted([fit], [(fit, np.ones(8, dtype=bool))], epsilon=1.2, held=1.0)[0].legs.tolist() == fit.tolist()
+
+
 def test_sums_of_a_group_vary_as_multinomials_do() -> None:
     mean, total, first, steps = np.array([3.0, 2.0, 1.0, 1.0]), 5, 20.0, Steps("Poisson + .02", 0.006, 0.02)
     given = np.array([46, 46, 46, 3]), np.array([1, 0, 0, 1], bool), np.array([20, 16, 14, 3])

@@ -135,11 +135,12 @@ class LegPosterior:
     """The posterior of the first legs of all groups, given the mean of each step and how the steps of each run vary.
 
     ``log_evidence`` is that of the noisy sums of each run; ``medians`` and ``means`` are those of the first legs,
-    ``deviations`` their E|z − median|. ``grid`` is the step of the grid of states.
+    ``deviations`` their E|z − median|. ``grid`` is the step of the grid of states. Medians are of the posterior with a
+    weight of ``held`` more on the first fit: they minimize E|z − median| + held · |fit − median|.
     """
 
-    def __init__(self, noisy: NoisyLegs, mean: Floats, steps: Sequence[Steps], *, grid: int) -> None:
-        self._noisy, self._steps, self._grid = noisy, steps, grid
+    def __init__(self, noisy: NoisyLegs, mean: Floats, steps: Sequence[Steps], *, grid: int, held: float = 0.0) -> None:
+        self._noisy, self._steps, self._grid, self._held = noisy, steps, grid, held
         half = int(np.ceil((_REACH / noisy.epsilon + 2) / self._grid))
         self._width = 2 * half + 1
         self._low = noisy.fit - self._grid * half
@@ -326,9 +327,12 @@ class LegPosterior:
 
     def _summarize(self, found: Floats) -> None:
         every, grid, states, order = np.arange(len(found)), self._grid, self._states, self._order
-        below = np.cumsum(found, axis=1)
+        weight = found.copy()
+        weight[:, self._width // 2] += self._held
+        below = np.cumsum(weight, axis=1) / (1 + self._held)
         at = np.argmax(below >= 0.5, axis=1)
-        share = (0.5 - below[every, at] + found[every, at]) / np.maximum(found[every, at], _TINY)
+        here = weight[every, at] / (1 + self._held)
+        share = (0.5 - below[every, at] + here) / np.maximum(here, _TINY)
         medians = states[every, at] + (0.0 if grid == 1 else (share - 0.5) * grid)
         deviations = (found * np.abs(states - medians[:, None])).sum(axis=1)
         self.medians, self.means, self.deviations = np.empty((3, len(found)))

@@ -66,11 +66,13 @@ def refitted(
     *,
     epsilon: float,
     errors: Sequence[float] | None = None,
+    held: float = 0.0,
 ) -> list[SmoothLegs | None]:
     """Return the legs of each run with smooth steps, given first fits of them; None where these stay.
 
     ``seen`` has, for each run, the noisy sums of groups of legs at each position, and where groups begin. ``errors``
-    are the expected errors of the first fits, if they are known.
+    are the expected errors of the first fits, if they are known. A first leg moves where its posterior is
+    (1 + ``held``)/2 sure that it must.
     """
     found: list[SmoothLegs | None] = [None] * len(legs)
     # Runs of about the same size are fitted together; where noise is large, each leg has many values.
@@ -84,7 +86,7 @@ def refitted(
         del order[-len(together) :]
         chains = [NoisyLegs.of(*seen[run], legs[run], epsilon) for run in together]
         first = np.concatenate([legs[run] for run in together]).astype(np.float64)
-        for run, smooth in zip(together, smooth_legs(NoisyLegs.joined(chains), first), strict=True):
+        for run, smooth in zip(together, smooth_legs(NoisyLegs.joined(chains), first, held), strict=True):
             is_kept = errors is None or _is_plausible(smooth, legs[run], errors[run], epsilon)
             found[run] = smooth if is_kept else None
     return found
@@ -102,7 +104,7 @@ def _is_plausible(smooth: SmoothLegs, first: Ints, error: float, epsilon: float)
     return smooth.error <= _CLAIMED * error and not _MOVED * error < moved <= _OTHER_SHAPE * error
 
 
-def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
+def smooth_legs(noisy: NoisyLegs, first: Floats, held: float = 0.0) -> list[SmoothLegs]:
     """Fit the legs of some runs anew, each with at least four legs, given first fits of all their legs."""
     many = noisy.groups.size
     curves = _Curves(noisy.numbers)
@@ -155,7 +157,7 @@ def smooth_legs(noisy: NoisyLegs, first: Floats) -> list[SmoothLegs]:
     steps = [STEPS[kind] for kind in kinds.tolist()]
     chains = noisy.chosen(runs)
     pairs = _CurvePairs(curves, chains, runs, kinds)
-    posterior = LegPosterior(chains, mean, steps, grid=fine)
+    posterior = LegPosterior(chains, mean, steps, grid=fine, held=held)
     evidence = posterior.log_evidence + pairs.log_prior(share, penalty, coefficients) + odds[kinds]
     legs, error = posterior.legs_of(posterior.medians), posterior.expected_error()
     found: dict[int, SmoothLegs] = {}
