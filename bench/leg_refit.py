@@ -38,6 +38,8 @@ def shapes() -> dict[str, ah.Profile]:
         listed[name] = ah.read_degrees(DATA / f"graph_{name}.txt.gz").profile
     made = {
         "even counts": 2 * zipf.clip(1, 5000),
+        "odd counts": 2 * zipf.clip(1, 5000) - 1,
+        "nine of ten counts odd": 2 * np.random.default_rng(2).geometric(0.03, 5000) - np.tile([1] * 9 + [0], 500),
         "heaped at tens": np.where(zipf > 20, zipf // 10 * 10, zipf),
         "20 labels each of 20, 40, … 200": np.repeat(np.arange(20, 201, 20), 20),
         "10 labels each of 10, 20, … 1,000": np.repeat(np.arange(10, 1001, 10), 10),

@@ -1,7 +1,7 @@
 """Legs with smooth steps: the fit of the legs of releases, given their noisy sums, or drawn ones.
 
 The mean of each step, μ_c, is a penalized spline in ln c, fitted by expectation maximization to the posterior of
-:mod:`~anonhist.mechanisms.legs.chain`; of eight distributions of steps and two penalties, each run keeps those
+:mod:`~anonhist.mechanisms.legs.chain`; of nine distributions of steps and two penalties, each run keeps those
 with the largest evidence, but wide distributions, as that of first fits, unless others have clearly more. In the
 maximization, steps count by the probability that they are ordinary: μ is then the mean of ordinary steps, not of
 cliques and heaps. All rounds but the last are on a coarse grid.
@@ -170,16 +170,16 @@ def smooth_legs(noisy: NoisyLegs, first: Floats, held: float = 0.0) -> list[Smoo
 def _first_chains(noisy: NoisyLegs) -> tuple[Ints, Ints]:
     """Return the run and the distribution of steps of each chain; later, it has one of the penalties, too."""
     runs, kinds = np.divmod(np.arange(noisy.groups.size * len(STEPS)), len(STEPS))
-    every = np.array([steps.every for steps in STEPS])
     # Fewer than three expected counts do not determine a curve.
-    is_tried = noisy.numbers[runs] > 3 * every[kinds]
-    for number in {steps.every for steps in STEPS} - {1}:
-        is_tried &= (every[kinds] != number) | _stand_out(noisy, number)[runs]
+    is_tried = noisy.numbers[runs] > 3 * np.array([steps.every for steps in STEPS])[kinds]
+    for kind, steps in enumerate(STEPS):
+        if steps.every > 1:
+            is_tried &= (kinds != kind) | _stand_out(noisy, steps)[runs]
     return runs[is_tried], kinds[is_tried]
 
 
-def _stand_out(noisy: NoisyLegs, every: int) -> Bools:
-    """Return whether noisy steps at multiples of a number are larger than beside them, or unseen, for each run.
+def _stand_out(noisy: NoisyLegs, steps: Steps) -> Bools:
+    """Return whether noisy steps at the counts with a curve of their own are larger than beside them, or unseen.
 
     Of the differences s_c − (s_{c−1} + s_{c+1})/2, where legs are alone in their groups, the sum must be above one
     standard deviation, for noise of 16/ε² each and Poisson steps: chains for multiples are not worth their time else.
@@ -189,7 +189,7 @@ def _stand_out(noisy: NoisyLegs, every: int) -> Bools:
     step = np.where(alone, noisy.sums - np.append(noisy.sums[1:], 0) - 1, np.nan)
     beside = (np.append(np.nan, step[:-1]) + np.append(step[1:], np.nan)) / 2
     count = noisy.first + 1 - noisy.first[noisy.begins][noisy.run]
-    at = np.flatnonzero((count % every == 0) & np.isfinite(step - beside) & (count > 1))
+    at = np.flatnonzero((count % steps.every == steps.rest) & np.isfinite(step - beside) & (count > 1))
     sums = [
         np.bincount(noisy.run[at], weights=values, minlength=noisy.groups.size)
         for values in ((step - beside)[at], 16 / noisy.epsilon**2 + 1.5 * np.maximum(beside[at], 0))
@@ -335,8 +335,10 @@ class _CurvePairs:
         self._curves, self._runs, self._numbers = curves, runs, chains.numbers
         begins = np.cumsum(chains.numbers) - chains.numbers
         counts = np.arange(1, chains.group.size + 1) - np.repeat(begins, chains.numbers)
-        self._every = np.repeat(np.array([steps.every for steps in STEPS])[kinds], chains.numbers)
-        self._is_expected = counts % self._every == 0
+        every, rest = np.array([(steps.every, steps.rest) for steps in STEPS])[np.repeat(kinds, chains.numbers)].T
+        self._is_expected = counts % every == rest
+        # The number of other counts before each expected one.
+        self._before = np.where(self._is_expected, np.minimum(every, counts) - 1, 0)
         self.has_others = np.array([steps.others for steps in STEPS])[kinds]
         self._has_others = np.repeat(self.has_others, chains.numbers)
         self._both, self._legs = np.flatnonzero(self.has_others), np.flatnonzero(self._has_others)
@@ -345,8 +347,8 @@ class _CurvePairs:
         """Return steps, those at expected counts with what others have beyond their curve: noise may have moved it."""
         beyond = steps - np.where(self._has_others, self._curves.mean(self._runs, typical), 0.0)
         found = steps.copy()
-        for back in range(1, int(self._every.max())):
-            at = np.flatnonzero(self._is_expected & (self._every > back))
+        for back in range(1, int(self._before.max()) + 1):
+            at = np.flatnonzero(self._before >= back)
             found[at] += beyond[at - back]
         return found
 

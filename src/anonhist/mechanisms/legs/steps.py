@@ -1,4 +1,4 @@
-"""How the steps of legs vary about a smooth mean: eight distributions.
+"""How the steps of legs vary about a smooth mean: nine distributions.
 
 Legs fall by leg_c − leg_{c+1} = 1 + φ_c, where φ_c is the number of labels with count c. The step of ℓ adjacent legs is
 the sum N of their φ_c, with mean M = Σ μ_c and μ̄ = M/ℓ. With NB(M, v) the negative binomial distribution of mean M and
@@ -9,8 +9,8 @@ variance M + v, it is NB(M, α M μ̄), or ordinary with probability (1 − π)^
 
 Ordinary steps are nearly Poisson: α′ is how far the curve of means may be off, for it bends more between its knots if
 it is short. Heaps may be of any size: without them, counts of which each seventh is heaped looked like long runs of
-zeros with rare steps, and their small steps were lost. Where counts are even, or rounded to fives, the steps of
-multiples have a curve of their own, and so have those of a few other counts: one odd count in twenty is too many to
+zeros with rare steps, and their small steps were lost. Where counts are even, odd, or rounded to fives, their steps
+have a curve of their own, and so have those of a few other counts: one odd count in twenty is too many to
 take for none.
 """
 
@@ -137,7 +137,8 @@ class Steps:
     """One distribution: of dispersion α, or Poisson steps, heavy with probability π, perhaps in heaps of any size.
 
     The dispersion of Poisson steps weighs them in fits of their mean. ``odds`` are log odds before any value is seen.
-    Multiples of ``every`` have a curve of their own; ``others`` says whether there are other counts.
+    Counts that leave ``rest`` when divided by ``every`` have a curve of their own; ``others`` says whether there are
+    other counts.
     """
 
     name: str
@@ -146,6 +147,7 @@ class Steps:
     heaps: bool = False
     odds: float = 0.0
     every: int = 1
+    rest: int = 0
     others: bool = False
 
     def parts(self, mean: Floats, legs: Floats, doubt: Floats) -> Iterator[Part]:
@@ -234,5 +236,6 @@ STEPS = (
     Steps("Poisson + .3", 0.09, 0.3),
     Steps("Poisson, even counts", 0.003, 0.01, odds=-2.0, every=2),
     Steps("Poisson, mostly even counts", 0.003, 0.01, every=2, others=True),
+    Steps("Poisson, mostly odd counts", 0.003, 0.01, every=2, rest=1, others=True),
     Steps("Poisson, fives", 0.003, 0.01, odds=-5.0, every=5, others=True),
 )
