@@ -148,3 +148,15 @@ def test_there_may_be_as_many_items_as_labels() -> None:
         alone_would_end_at_zero += release.error.items_interval == (0, 0)
         assert labels[1] <= items[1]
     assert alone_would_end_at_zero
+
+
+@each_of("seed", range(4))
+@each_of("counts", [[2**61 - 1, 2**61], [2**62 - 1], [2**62 - 1, 1]])
+def test_the_interval_holds_n_where_floats_skip_whole_numbers(counts: list[int], seed: int) -> None:
+    # Both ends were the same float, below n.
+    release = FrobeniusMechanism("0.5").release(Profile.from_counts(counts), source=SeededSource(seed))
+    assert release.error.items_interval is not None
+    least, most = release.error.items_interval
+    low, high = release.num_items().interval
+    assert int(low) <= min(least, release.n) <= max(most, release.n) <= int(high)
+    assert low < high

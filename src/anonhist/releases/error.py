@@ -290,10 +290,10 @@ class ReleaseError:
     def _items(self, profile: Profile) -> Estimate:
         if self.items_interval is None:
             return _unknown(profile.n, _NO_ITEMS_INTERVAL if self.has_k_plus_intervals else self.why_unknown)
-        low, high = (float(end) for end in self.items_interval)
-        labels = self.k_plus(profile, 1).interval[1] if self.has_k_plus_intervals else 0.0
-        known = float(profile.n), float(self._middle(profile).n)
-        ends = min(low, *known), max(high, *known, labels)
+        known = profile.n, self._middle(profile).n
+        ends = _outwards(min(self.items_interval[0], *known), max(self.items_interval[1], *known))
+        if self.has_k_plus_intervals:
+            ends = ends[0], max(ends[1], self.k_plus(profile, 1).interval[1])
         method = METHOD if self.band is None else BAND_METHOD
         return Estimate(float(profile.n), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, method)
 
@@ -453,6 +453,15 @@ def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *
         prevalence_errors=np.maximum(error.prevalence_errors, bands[0]),
         k_plus_errors=np.maximum(error.k_plus_errors, bands[1]) if is_smooth else error.k_plus_errors,
         zeros_error=of_zeros,
+    )
+
+
+def _outwards(low: int, high: int) -> tuple[float, float]:
+    """Return floats that hold these ends: from 2⁵³ on, floats skip whole numbers."""
+    below, above = float(low), float(high)
+    return (
+        math.nextafter(below, -math.inf) if int(below) > low else below,
+        math.nextafter(above, math.inf) if int(above) < high else above,
     )
 
 

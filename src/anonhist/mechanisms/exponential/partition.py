@@ -63,8 +63,8 @@ class PartitionMechanism(DrawnMechanism):
     (:mod:`~anonhist.mechanisms.legs.refit`): with this z, the likelihood of λ is ``q^{‖λ−μ‖₁}``, so that legs are
     observed independently, like noisy ones. At 1.5 a leg moves where its posterior is 55% sure, at ln 3 where it is
     50% sure. This costs no privacy. The release keeps the draw; :meth:`simulate`, and so expected errors and
-    intervals, are those of draws. These err 1 to 4% more on smooth data, and up to a third more if most counts do
-    not occur (docs/benchmarks/accuracy.md).
+    intervals, are those of draws: 1 to 4% larger on smooth data, and up to 1.7 times as large if most counts do not
+    occur (docs/benchmarks/accuracy.md).
 
     With z = 0, the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a function of
     the draw alone, which costs no privacy. Around the empty profile, a draw has about π²/(6c²) items, 7 million at
