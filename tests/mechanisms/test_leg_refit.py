@@ -25,7 +25,7 @@ from anonhist.mechanisms.legs.steps import STEPS, Part, Steps, gammaln
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.releases.error import simulate_error
-from anonhist.releases.runs import BY_POSTERIOR, draw_runs
+from anonhist.releases.runs import BY_BOTH, BY_POSTERIOR, draw_runs
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -395,7 +395,7 @@ def test_where_noise_dominates_the_expected_error_comes_also_from_runs(epsilon: 
     assert evidence.expected_distance is not None
     assert 0 < evidence.posterior_weight < 1
     assert error.simulations == release.simulations
-    assert error.sorted_l1.method != BY_POSTERIOR
+    assert error.sorted_l1.method == BY_BOTH
     # The value is linear in the posterior's, and moves by the weight.
     values = []
     for distance in (0.0, 1000.0):

@@ -13,7 +13,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import percent
 from anonhist.report.page import facts
-from anonhist.report.wording import interval, share_of_items, with_error
+from anonhist.report.wording import interval, runs_text, share_of_items, with_error
 from anonhist_testing.sources import SeededSource
 
 NUMBERS = st.floats(0, 1e15)
@@ -83,6 +83,23 @@ def test_where_nearly_all_is_noise_the_range_of_the_error_is_shown_alone() -> No
             assert shown[0] <= low < high <= shown[1]
             assert shown[1] <= 1.01 * high + 1
             assert f"{expected.value:,.0f}" not in known
+
+
+def test_pages_say_what_errors_come_from() -> None:
+    data = Profile.from_prevalences({count: 400 // count for count in range(1, 60)})
+    noisy, near, drawn = (
+        mechanism.release(data, source=SeededSource(1))
+        for mechanism in (FrobeniusMechanism("0.1"), FrobeniusMechanism("1"), PartitionMechanism("2"))
+    )
+    runs = "Errors come from {} new runs of the mechanism on the released profile"
+    both, alone = "and from the noisy values that it was read from", "where they are far above the noise"
+    few, many = (runs.format(each.error.simulations) for each in (noisy, drawn))
+    assert runs_text(drawn) == f"{many}, which costs no privacy."
+    assert runs_text(noisy) == f"{few} {both}, which costs no privacy."
+    assert runs_text(noisy, near) == f"{few} {both}, or from these alone {alone}, which costs no privacy."
+    assert runs_text(drawn, near) == f"{many}, or from noisy values {alone}, which costs no privacy."
+    assert f"{noisy.error.simulations} simulations and the noisy values" in dict(facts(noisy))["Error"]
+    assert "by the noisy values" in dict(facts(near))["Error"]
 
 
 def test_an_expected_error_of_less_than_one_is_not_shown_where_it_is_vague() -> None:

@@ -35,6 +35,7 @@ from anonhist.releases.evidence import (
 )
 from anonhist.releases.made import AddsUp, Mechanism, Released, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import (
+    BY_BOTH,
     METHOD,
     Run,
     around_posterior,
@@ -373,8 +374,8 @@ def simulate_error(
     # Identical runs do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, *(float(np.std(each.distances, ddof=1)) / runs**0.5 for each in found))
     least_share, share = runs_shares(mechanism, evidence)
-    mean, spread = _with_posterior(share * compromise(*means), share * spread, evidence)
-    expected = expected_distance(mean, spread, runs)
+    mean, spread, method = _with_posterior(share * compromise(*means), share * spread, evidence)
+    expected = expected_distance(mean, spread, runs, method=method)
     error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
     )
@@ -403,12 +404,12 @@ def simulate_error(
     return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
 
 
-def _with_posterior(mean: float, spread: float, evidence: Evidence | None) -> tuple[float, float]:
-    """Return a mean of runs and its standard error, or those of the mixture with the posterior's if both count."""
-    if evidence is None or evidence.expected_distance is None or evidence.needs_no_runs:
-        return mean, spread
+def _with_posterior(mean: float, spread: float, evidence: Evidence | None) -> tuple[float, float, str]:
+    """Return a mean of runs, its standard error and its method, or those of the mixture with the posterior's mean."""
+    if evidence is None or evidence.expected_distance is None or not 0 < evidence.posterior_weight < 1:
+        return mean, spread, METHOD
     weight = evidence.posterior_weight
-    return (1 - weight) * mean + weight * evidence.expected_distance, (1 - weight) * spread
+    return (1 - weight) * mean + weight * evidence.expected_distance, (1 - weight) * spread, BY_BOTH
 
 
 def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:

@@ -196,6 +196,7 @@ def expected_distance(mean: float, spread: float, runs: int, *, method: str = ME
 
 
 BY_POSTERIOR = "posterior mean, given the noisy values that the release was read from"
+BY_BOTH = "mean of re-simulated runs and of the posterior, given the noisy values that the release was read from"
 
 
 def by_posterior(mean: float, ends: tuple[float, float]) -> Estimate:

@@ -17,7 +17,7 @@ from anonhist.privacy import short_decimal
 from anonhist.properties.estimate import Holds
 from anonhist.properties.most_frequent import covered_share, round_grid
 from anonhist.releases import Release
-from anonhist.releases.runs import BY_POSTERIOR
+from anonhist.releases.runs import BY_BOTH, BY_POSTERIOR
 from anonhist.report.figures import (
     BAND,
     BLUE,
@@ -261,8 +261,10 @@ def facts(release: Release) -> list[tuple[str, str]]:
         if found is not None and found.value < 0.5 and not release.error_is_vague
         else f"{about}{words.error.format(expected_error(release))} expected{share_of_items(release)}"
     )
+    by_runs = f"{runs} simulations"
+    methods = {BY_POSTERIOR: "by the noisy values", BY_BOTH: f"{by_runs} and the noisy values"}
     expected = (
-        f"{told} (sorted ℓ1, {'by the noisy values' if found.method == BY_POSTERIOR else f'{runs} simulations'})."
+        f"{told} (sorted ℓ1, {methods.get(found.method, by_runs)})."
         if found is not None
         else "not simulated (0 simulations), so there is no expected error and no interval based on one."
     )

@@ -12,7 +12,7 @@ from anonhist.privacy.parameters import NONE_ABOVE, round_up, with_power
 from anonhist.properties.estimate import LABELS_APART, Estimate, Holds, format_number, percent
 from anonhist.releases import Excess, Release, ReleaseError
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.runs import BY_POSTERIOR
+from anonhist.releases.runs import BY_BOTH, BY_POSTERIOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,8 +139,12 @@ def runs_text(*releases: Release, of: str = "profile") -> str:
     told = [(each.error.simulations, each.error.sorted_l1) for each in releases]
     runs = [number for number, expected in told if expected is not None and expected.method != BY_POSTERIOR]
     number = " to ".join(f"{each:,}" for each in dict.fromkeys((min(runs), max(runs))))
-    others = ", or from noisy values where these are far above the noise" if BY_POSTERIOR in methods else ""
-    return f"Errors come from {number} new runs of the mechanism on the released {of}{others}, which costs no privacy."
+    both = " and from the noisy values that it was read from" if BY_BOTH in methods else ""
+    others = f", or from {'these alone' if both else 'noisy values'} where they are far above the noise"
+    if BY_POSTERIOR not in methods:
+        others = ""
+    where = f"on the released {of}{both}{others}"
+    return f"Errors come from {number} new runs of the mechanism {where}, which costs no privacy."
 
 
 def no_intervals(error: ReleaseError) -> str:
