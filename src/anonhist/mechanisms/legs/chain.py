@@ -210,6 +210,7 @@ class LegPosterior:
         self._several = noisy.legs[self._order] > 1
         self._together = max(1, _TOGETHER // width**2)
         self._room = np.empty((4, self._together, width, width))
+        self._is_kept = int(self._several.sum()) * width**2 <= _KEPT
         self._kept: dict[tuple[int, int], Floats] = {}
         own = self._own(legs)
         found, evidence = self._forth(own, log_scale)
@@ -253,10 +254,6 @@ class LegPosterior:
                 if self._is_kept:
                     self._kept[key] = joint
             yield at - here, joint
-
-    @cached_property
-    def _is_kept(self) -> bool:
-        return int(self._several.sum()) * self._width**2 <= _KEPT
 
     def _forth(self, own: Floats, log_scale: Floats) -> tuple[Floats, Floats]:
         """Return the weights of states, given what was seen from there to the end, and each run's log evidence."""
